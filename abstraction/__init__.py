@@ -1,0 +1,1 @@
+"""Hand strength, buckets, bet sizes and the abstract game they make together."""

@@ -1,0 +1,1 @@
+"""Follows a real hand through the abstract tree and answers a dealer."""

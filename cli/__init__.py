@@ -1,0 +1,1 @@
+"""Arguments, wiring, and the only print of the project."""

@@ -1,0 +1,68 @@
+"""`@kernel`: numba compilation with a cache that cannot go stale.
+
+numba notices an edit of the file a kernel stands in, but not of a helper in another file: the cached caller then runs
+the old helper. So compiled code goes into a folder named by a hash of all sources the kernel's room may import; an
+edit anywhere upstream starts a new folder, and folders unused for two weeks are removed. Nothing is written next to
+the code: everything lives under `FOLDWISE_CACHE` (default: the user's cache directory).
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import platformdirs
+
+_SOURCE_ROOT = Path(__file__).resolve().parent.parent
+# The arrows of the project: which rooms' kernels a room's kernels may call.
+_UPSTREAM = {
+    "game": ("game",),
+    "abstraction": ("game", "abstraction"),
+    "solver": ("game", "abstraction", "solver"),
+    "postprocess": ("postprocess",),
+    "agent": ("game", "abstraction", "postprocess", "agent"),
+    "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
+}
+_UNUSED_SECONDS = 14 * 24 * 3600
+
+
+def cache_folder() -> Path:
+    """Where foldwise keeps what it can rebuild: `FOLDWISE_CACHE`, or the user's cache directory."""
+    configured = os.environ.get("FOLDWISE_CACHE")
+    return Path(configured).expanduser() if configured else Path(platformdirs.user_cache_dir("foldwise"))
+
+
+@cache
+def _numba_folder(room: str) -> str:
+    digest = hashlib.sha256(f"numba {numba.__version__}".encode())
+    for upstream in _UPSTREAM.get(room, ()):
+        for source in sorted((_SOURCE_ROOT / upstream).rglob("*.py")):
+            digest.update(source.read_bytes())
+    folder = cache_folder() / "numba" / f"{room}-{digest.hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        _remove_unused(folder.parent)
+    except OSError:
+        pass  # a read-only cache costs compile time, nothing else
+    return str(folder)
+
+
+def _remove_unused(parent: Path) -> None:
+    oldest = time.time() - _UNUSED_SECONDS
+    for folder in parent.iterdir():
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
+    if function is None:
+        return lambda inner: kernel(inner, **options)
+    numba.config.CACHE_DIR = _numba_folder(function.__module__.partition(".")[0])
+    return numba.njit(function, **{"cache": True, "nogil": True, **options})

@@ -1,0 +1,1 @@
+"""The dealer, duplicate matches, transcripts and statistics."""

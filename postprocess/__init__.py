@@ -1,0 +1,1 @@
+"""Pure functions from one probability row to another."""

@@ -1,0 +1,1 @@
+"""Counterfactual regret minimisation in the forms of the papers, best responses, checkpoints."""
