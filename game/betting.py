@@ -1,0 +1,221 @@
+"""Betting rules of the ACPC games: who acts, what is legal, what an action does, who wins what.
+
+A faithful model of the reference dealer, for limit and no-limit games of 2 to 10 players. The compiled tree builder
+(`game.tree_kernels`) follows the same rules for two players and is tested against this one.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from game.definition import GameDefinition
+from game.errors import IllegalActionError
+
+FOLD, CALL, RAISE = 0, 1, 2
+# The reference dealer keeps at most this many actions in one round.
+MAX_ACTIONS_PER_ROUND = 64
+
+
+class Action(NamedTuple):
+    """A real action; `raise_to` is what the player has put in over the whole hand once he has raised."""
+
+    kind: int
+    raise_to: int = 0
+
+    def text(self, limit: bool) -> str:
+        """The ACPC text: `f`, `c`, and `r` alone in limit or with the amount in no-limit."""
+        if self.kind == RAISE:
+            return "r" if limit else f"r{self.raise_to}"
+        return "fc"[self.kind]
+
+
+FOLD_ACTION = Action(FOLD)
+CALL_ACTION = Action(CALL)
+
+
+class BettingState:
+    """The betting of one hand, changed in place by `apply`."""
+
+    __slots__ = ("actions", "definition", "finished", "folded", "max_spent", "min_raise_to", "round", "spent")
+
+    def __init__(self, definition: GameDefinition):
+        self.definition = definition
+        self.spent = list(definition.blinds)
+        self.folded = [False] * definition.num_players
+        self.max_spent = definition.big_blind
+        self.min_raise_to = 2 * definition.big_blind if definition.big_blind else 1
+        self.round = 0
+        self.finished = False
+        self.actions: list[list[tuple[int, Action]]] = [[]]  # per round: (player, action)
+
+    def copy(self) -> "BettingState":
+        other = BettingState.__new__(BettingState)
+        other.definition = self.definition
+        other.spent = self.spent.copy()
+        other.folded = self.folded.copy()
+        other.max_spent = self.max_spent
+        other.min_raise_to = self.min_raise_to
+        other.round = self.round
+        other.finished = self.finished
+        other.actions = [actions.copy() for actions in self.actions]
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        """Same game, same actions: everything else follows from them."""
+        return (
+            isinstance(other, BettingState) and self.definition == other.definition and self.actions == other.actions
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, so not hashable
+
+    def _is_active(self, player: int) -> bool:
+        return not self.folded[player] and self.spent[player] < self.definition.stacks[player]
+
+    def num_active(self) -> int:
+        """Players who can still act: not folded, chips left."""
+        return sum(map(self._is_active, range(self.definition.num_players)))
+
+    def num_folded(self) -> int:
+        return sum(self.folded)
+
+    @property
+    def player_to_act(self) -> int:
+        """The position to act; meaningless once the hand is finished."""
+        num_players = self.definition.num_players
+        actions = self.actions[self.round]
+        player = (actions[-1][0] + 1) % num_players if actions else self.definition.first_players[self.round]
+        while not self._is_active(player):
+            player = (player + 1) % num_players
+        return player
+
+    def can_fold(self) -> bool:
+        """Folding is legal only where calling would cost chips."""
+        return not self.finished and self.spent[self.player_to_act] < self.max_spent
+
+    def raise_range(self) -> tuple[int, int] | None:
+        """Smallest and largest raise-to of the player to act, or None where no raise is possible."""
+        definition = self.definition
+        if self.finished:
+            return None
+        actions = self.actions[self.round]
+        num_raises = sum(action.kind == RAISE for _, action in actions)
+        if num_raises >= definition.max_raises[self.round]:
+            return None
+        if self.at_action_limit() or self.num_active() < 2:
+            return None
+        stack = definition.stacks[self.player_to_act]
+        if definition.limit:
+            raise_to = min(self.max_spent + definition.raise_sizes[self.round], stack)
+            return raise_to, raise_to
+        if self.min_raise_to <= stack:
+            return self.min_raise_to, stack
+        return None if self.max_spent >= stack else (stack, stack)
+
+    def at_action_limit(self) -> bool:
+        """True where the round is so long that the dealer allows no more raises in it."""
+        return len(self.actions[self.round]) + self.definition.num_players > MAX_ACTIONS_PER_ROUND
+
+    def is_legal(self, action: Action) -> bool:
+        if self.finished:
+            return False
+        if action.kind == CALL:
+            return True
+        if action.kind == FOLD:
+            return self.can_fold()
+        bounds = self.raise_range()
+        if bounds is None:
+            return False
+        return self.definition.limit or bounds[0] <= action.raise_to <= bounds[1]
+
+    def apply(self, action: Action) -> None:
+        """Play a legal action of the player to act."""
+        if not self.is_legal(action):
+            raise IllegalActionError(self._why_illegal(action))
+        player = self.player_to_act
+        stack = self.definition.stacks[player]
+        if action.kind == FOLD:
+            self.folded[player] = True
+        elif action.kind == CALL:
+            self.spent[player] = min(self.max_spent, stack)
+        elif self.definition.limit:
+            self.max_spent = min(self.max_spent + self.definition.raise_sizes[self.round], stack)
+            self.spent[player] = self.max_spent
+            action = Action(RAISE, self.max_spent)
+        else:
+            self.min_raise_to = max(self.min_raise_to, 2 * action.raise_to - self.max_spent)
+            self.max_spent = self.spent[player] = action.raise_to
+        self.actions[self.round].append((player, action))
+        self._close_round_if_over()
+
+    def _close_round_if_over(self) -> None:
+        definition = self.definition
+        if self.num_folded() == definition.num_players - 1:
+            self.finished = True
+            return
+        num_called = 0
+        for player, action in reversed(self.actions[self.round]):
+            if action.kind != FOLD and self.spent[player] < definition.stacks[player]:
+                num_called += 1
+            if action.kind == RAISE:
+                break
+        num_active = self.num_active()
+        if num_called < num_active:
+            return
+        last_round = definition.num_rounds - 1
+        if num_active >= 2 and self.round < last_round:
+            self.round += 1
+            self.actions.append([])
+            self.min_raise_to = self.max_spent + max(1, definition.big_blind)
+        else:
+            self.finished = True
+            if num_active < 2:  # nobody can act any more: the rest of the board is dealt out
+                self.round = last_round
+                self.actions.extend([] for _ in range(definition.num_rounds - len(self.actions)))
+
+    def _why_illegal(self, action: Action) -> str:
+        text = action.text(self.definition.limit)
+        if self.finished:
+            return f"{text!r} after the end of the hand: no action is expected"
+        if action.kind == FOLD:
+            return "'f' where checking is free: expected 'c' or a raise"
+        bounds = self.raise_range()
+        if bounds is None:
+            return f"{text!r} where no raise is possible: expected 'c'{' or f' if self.can_fold() else ''}"
+        return f"{text!r}: expected a raise to between {bounds[0]} and {bounds[1]}"
+
+    def is_showdown(self) -> bool:
+        return self.finished and self.num_folded() < self.definition.num_players - 1
+
+    def betting_text(self) -> str:
+        """The betting part of a match state: rounds parted by `/`, the current round included."""
+        limit = self.definition.limit
+        return "/".join("".join(action.text(limit) for _, action in actions) for actions in self.actions)
+
+    def settle(self, hand_ranks: Sequence[int] | None = None) -> list[float]:
+        """Profit of each position: the pot cut at each level of chips put in, each slice to the best hands in it.
+
+        `hand_ranks` (higher is better) is needed at a showdown only.
+        """
+        if not self.finished:
+            raise ValueError("settle() before the end of the hand")
+        players = range(self.definition.num_players)
+        standing = [p for p in players if not self.folded[p]]
+        if len(standing) == 1:
+            values = [-float(spent) for spent in self.spent]
+            winner = standing[0]
+            values[winner] = float(sum(self.spent) - self.spent[winner])
+            return [value + 0.0 for value in values]  # no negative zero for a free fold
+        if hand_ranks is None:
+            raise ValueError("settle() at a showdown needs the ranks of the hands")
+        values = [0.0] * len(players)
+        below = 0
+        for level in sorted({spent for spent in self.spent if spent > 0}):
+            contributors = [p for p in players if self.spent[p] >= level]
+            contenders = [p for p in contributors if not self.folded[p]]  # never empty: the last raiser cannot fold
+            height = level - below
+            below = level
+            best = max(hand_ranks[p] for p in contenders)
+            winners = [p for p in contenders if hand_ranks[p] == best]
+            share = height * (len(contributors) - len(winners)) / len(winners)
+            for p in contributors:
+                values[p] += share if p in winners else -height
+        return values
