@@ -1,0 +1,60 @@
+"""`foldwise COMMAND`: the commands, and one place where errors become one line and an exit code."""
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+from cli import games
+from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
+
+app = typer.Typer(
+    name="foldwise",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
+    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold] and teaches with [bold]--help[/bold].",
+)
+games.register(app)
+
+# typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
+_ArgumentError: Any = typer.BadParameter.__mro__[2]
+_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, OSError)
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(str(message).split())
+    print(f"foldwise: {line}", file=sys.stderr)
+    return code
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
+    try:
+        result = app(args=arguments, standalone_mode=False, prog_name="foldwise")
+    except BrokenPipeError:  # the reader of our output went away: not an error of ours
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("interrupted", 130)
+    except _ArgumentError as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        return _fail(error.format_message() + hint, 2)
+    except ProtocolError as error:
+        return _fail(str(error), 1)
+    except _INPUT_ERRORS as error:
+        return _fail(str(error), 2)
+    return result if isinstance(result, int) else 0
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

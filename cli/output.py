@@ -1,0 +1,56 @@
+"""What commands print: results to stdout, as text or as one JSON object; progress to stderr."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
+
+stdout = Console(highlight=False)
+stderr = Console(stderr=True, highlight=False)
+
+
+def emit(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+    """Print a result: as one JSON object, or for people by calling `show`."""
+    if as_json:
+        print(json.dumps(result))
+    else:
+        show()
+
+
+class ProgressLine:
+    """Progress of long work on stderr: one line rewritten on a terminal, a line every ten seconds otherwise."""
+
+    def __init__(self, label: str, interval_seconds: float | None = None):
+        self._label = label
+        self._terminal = sys.stderr.isatty()
+        self._interval = interval_seconds if interval_seconds is not None else (0.2 if self._terminal else 10.0)
+        self._start = self._last = time.monotonic()
+
+    def update(self, text: str, share: float | None = None) -> None:
+        """Say where the work stands; `share` (0 to 1) adds percent and time left."""
+        now = time.monotonic()
+        if now - self._last < self._interval:
+            return
+        self._last = now
+        parts = [self._label, text]
+        if share:
+            left = (now - self._start) * (1.0 - share) / share
+            parts.append(f"{100 * share:.0f}%, {left:.0f} s left")
+        self._write(": ".join(parts[:2]) + "".join(f", {part}" for part in parts[2:]))
+
+    def done(self, text: str) -> None:
+        """The last word on this piece of work."""
+        self._write(f"{self._label}: {text}", end="\n")
+
+    def _write(self, line: str, end: str | None = None) -> None:
+        if self._terminal:
+            print(f"\r\x1b[K{line}", end=end or "", file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
