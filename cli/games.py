@@ -1,11 +1,88 @@
-"""`foldwise games`."""
+"""`foldwise games`: sizes of the built-in games, or of one."""
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
+
+from cli.output import JsonOption, emit, stdout
+
+if TYPE_CHECKING:
+    from game.sizes import GameSize
 
 
 def register(app: typer.Typer) -> None:
     app.command("games")(games)
 
 
-def games() -> None:
-    """placeholder replaced below"""
+def games(
+    name: Annotated[str | None, typer.Argument(help="A game's name, or the path of an ACPC .game file.")] = None,
+    buckets: Annotated[
+        int | None, typer.Option(help="Count nested buckets, this many a street, instead of cards.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Sizes of the built-in games, or of one game by street.
+
+    Example: foldwise games limit --buckets 5
+    """
+    from game.library import BUILT_IN_NAMES, find_game
+    from game.sizes import measure
+
+    chosen = BUILT_IN_NAMES if name is None else (name,)
+    sizes = [measure(find_game(game), buckets) for game in chosen]
+    result = {"games": [size.as_dict() for size in sizes]}
+    emit(result, as_json, lambda: _show_one(sizes[0]) if name else _show_all(sizes))
+
+
+def _number(count: int | None) -> str:
+    if count is None:
+        return "-"
+    return f"{count:,}" if count < 10**9 else f"{count:.3g}".replace("e+", "e")
+
+
+def _show_all(sizes: "list[GameSize]") -> None:
+    table = Table(box=None, header_style="bold")
+    for heading in ("game", "players", "streets", "decision nodes", "nodes", "infosets", "suit-distinct", "states"):
+        table.add_column(heading, justify="left" if heading == "game" else "right")
+    for size in sizes:
+        table.add_row(
+            size.name,
+            str(size.players),
+            str(size.streets),
+            *map(_number, (size.decision_nodes, size.nodes, size.infosets, size.infosets_iso, size.states)),
+        )
+    stdout.print(table)
+    for size in sizes:
+        if size.note:
+            stdout.print(f"{size.name}: {size.note}")
+
+
+def _show_one(size: "GameSize") -> None:
+    counted = f", {size.buckets} nested buckets a street" if size.buckets else ""
+    stdout.print(f"{size.name}: {size.players} players, {size.streets} streets{counted}")
+    table = Table(box=None, header_style="bold")
+    for heading in ("street", "decision nodes", "nodes", "infosets", "suit-distinct", "infoset-actions", "states"):
+        table.add_column(heading, justify="right")
+    for street in size.by_street:
+        numbers = (
+            street.decision_nodes,
+            street.nodes,
+            street.infosets,
+            street.infosets_iso,
+            street.infoset_actions,
+            street.states,
+        )
+        table.add_row(str(street.street), *map(_number, numbers))
+    totals = (
+        size.decision_nodes,
+        size.nodes,
+        size.infosets,
+        size.infosets_iso,
+        size.infoset_actions,
+        size.states,
+    )
+    table.add_row("all", *map(_number, totals))
+    stdout.print(table)
+    if size.note:
+        stdout.print(size.note)

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +17,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
-    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold] and teaches with [bold]--help[/bold].",
+    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
 )
 games.register(app)
+
+
+@app.callback()
+def foldwise(
+    show_version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    if show_version:
+        print(f"foldwise {version('foldwise')}")
+        raise typer.Exit
+
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
 _ArgumentError: Any = typer.BadParameter.__mro__[2]
@@ -42,6 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("interrupted", 130)
     except _ArgumentError as error:
         context = getattr(error, "ctx", None)
+        if not error.format_message():  # help was asked for by giving no arguments, and is printed
+            return 2
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return _fail(error.format_message() + hint, 2)
     except ProtocolError as error:

@@ -61,9 +61,7 @@ class BettingState:
 
     def __eq__(self, other: object) -> bool:
         """Same game, same actions: everything else follows from them."""
-        return (
-            isinstance(other, BettingState) and self.definition == other.definition and self.actions == other.actions
-        )
+        return isinstance(other, BettingState) and self.definition == other.definition and self.actions == other.actions
 
     __hash__ = None  # type: ignore[assignment]  # mutable, so not hashable
 

@@ -64,5 +64,6 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
     if function is None:
         return lambda inner: kernel(inner, **options)
-    numba.config.CACHE_DIR = _numba_folder(function.__module__.partition(".")[0])
+    config: Any = numba.config
+    config.CACHE_DIR = _numba_folder(function.__module__.partition(".")[0])
     return numba.njit(function, **{"cache": True, "nogil": True, **options})

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Dealing from raw generator outputs, as the reference dealer deals."""
 
 from game.compiled import kernel

@@ -50,9 +50,7 @@ class MatchState:
             sections.append(cards_text(board[start:end]))
             start = end
         holes = "|".join(cards_text(cards) for cards in self.hole_cards)
-        return (
-            f"{_PREFIX}{self.position}:{self.hand_number}:{self.betting.betting_text()}:{holes}{'/'.join(sections)}"
-        )
+        return f"{_PREFIX}{self.position}:{self.hand_number}:{self.betting.betting_text()}:{holes}{'/'.join(sections)}"
 
 
 def visible_hole_cards(
@@ -110,7 +108,7 @@ def read_action(text: str, start: int, definition: GameDefinition) -> tuple[Acti
 
 
 def _read_cards(text: str, start: int, most: int) -> tuple[tuple[int, ...], int]:
-    cards = []
+    cards: list[int] = []
     while len(cards) < most:
         rank = RANKS.find(text[start : start + 1].upper())
         suit = SUITS.find(text[start + 1 : start + 2].lower())
