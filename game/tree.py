@@ -47,7 +47,8 @@ NODE_DTYPE: Final = np.dtype(
         ("street", np.uint8),
         ("detail", np.uint8),  # which outcome of the deal settles a showdown or a challenge
         ("padding", np.uint16),
-    ]
+    ],
+    align=True,
 )
 
 
@@ -139,7 +140,7 @@ def _menu_arrays(menu: BetMenu, num_streets: int) -> _MenuArrays:
 
 
 def build_tree(definition: GameDefinition, menu: BetMenu | None = None) -> Tree:
-    """The public betting tree of a heads-up game: every limit raise, or the no-limit raises of `menu` (default: all)."""
+    """The public betting tree of a heads-up game: every limit raise, or the raises of `menu` (default: all)."""
     if definition.num_players != 2:
         raise DefinitionError(f"a tree of {definition.num_players} players: public trees are for two players")
     if menu is None:

@@ -1,0 +1,106 @@
+"""The abstract game a solver works on: a public tree with rows in flat tables, and deals as buckets and outcomes.
+
+`row = node.base + bucket * num_children` is the place of an infoset's first action. Solvers know nothing of cards: a
+deal is each player's bucket on each street and a row of the outcome table, drawn in blocks by a `DealSource`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.deal_kernels import draw_categories
+from abstraction.joint_deals import JointDeals
+from game.tree import Tree
+from game.tree_kernels import DECISION
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+
+
+class DealSource(Protocol):
+    """Where an abstract game's deals come from."""
+
+    @property
+    def num_buckets(self) -> Int:
+        """[S, 2]: buckets of each player on each street."""
+
+    @property
+    def outcomes(self) -> Float:
+        """[rows, details]: what a showdown or challenge is worth to player 0, per unit of the node's value."""
+
+    @property
+    def joint(self) -> JointDeals | None:
+        """The exact joint distribution, where it is known."""
+
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+        """Fill `buckets` [B, 2, S] and `outcome_rows` [B] with independent deals."""
+
+
+@dataclass(frozen=True)
+class JointSource:
+    """Deals drawn from an exact joint distribution."""
+
+    joint: JointDeals
+
+    @property
+    def num_buckets(self) -> Int:
+        return self.joint.num_buckets
+
+    @property
+    def outcomes(self) -> Float:
+        return self.joint.outcomes
+
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+        keep, other = self.joint.alias
+        draw_categories(rng, keep, other, self.joint.buckets, self.joint.outcome_row, buckets, outcome_rows)
+
+
+@dataclass(frozen=True)
+class AbstractGame:
+    """A tree whose decision nodes have rows, and its deals."""
+
+    name: str
+    tree: Tree
+    deals: DealSource
+    unit_chips: int  # results are in thousandths of this
+    num_entries: int  # infoset-actions: the length of one table
+    num_infosets: int
+
+    @property
+    def num_streets(self) -> int:
+        return int(self.deals.num_buckets.shape[0])
+
+    @property
+    def max_actions(self) -> int:
+        return int(self.tree.nodes["num_children"].max())
+
+    @property
+    def depth(self) -> int:
+        """Nodes on the longest path."""
+        parent = self.tree.parent
+        longest, end = 1, 1
+        while end < len(parent):  # the children of a breadth-first level stand right behind it
+            end = int(np.searchsorted(parent, end, side="left"))
+            longest += 1
+        return longest
+
+
+def make_abstract_game(name: str, tree: Tree, deals: DealSource, unit_chips: int) -> AbstractGame:
+    """Give every decision node its rows, one after the other in the order of the nodes."""
+    nodes = tree.nodes.copy()
+    is_decision = nodes["kind"] == DECISION
+    player, street = nodes["player"][is_decision], nodes["street"][is_decision]
+    infosets = deals.num_buckets[street, player].astype(np.int64)
+    entries = infosets * nodes["num_children"][is_decision]
+    ends = np.cumsum(entries)
+    nodes["base"][is_decision] = ends - entries
+    return AbstractGame(
+        name=name,
+        tree=tree._replace(nodes=nodes),
+        deals=deals,
+        unit_chips=unit_chips,
+        num_entries=int(ends[-1]),
+        num_infosets=int(infosets.sum()),
+    )

@@ -1,0 +1,166 @@
+"""The joint distribution of both players' buckets: all that chance does in a game small enough to say exactly.
+
+A *category* is one way both players can be dealt: their bucket on every street, and a row of the outcome table. Kuhn
+has 6, Leduc without suits 24, two-round no-limit hold'em with five nested buckets at most 1,875. From the categories
+follow the matrices that full-width walks and best responses read, and the alias table that samplers draw from.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.alias_kernels import build_alias
+from game.bluff import Bluff
+from game.cards import rank_of
+from game.definition import GameDefinition
+from game.errors import DefinitionError
+from game.evaluator import rank_hand
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+
+# What a showdown is worth to player 0 per chip at stake: he loses, ties, wins.
+SHOWDOWN_OUTCOMES = np.array([[-1.0], [0.0], [1.0]])
+_MOST_ENUMERATED_DEALS = 5_000_000
+
+
+@dataclass(frozen=True)
+class JointDeals:
+    """Both players' buckets and the outcome, by category."""
+
+    buckets: Int  # [C, 2, S]
+    outcome_row: Int  # [C]
+    probability: Float  # [C], sums to 1
+    outcomes: Float  # [rows, details]: to player 0, per unit of a node's value
+
+    @property
+    def num_streets(self) -> int:
+        return int(self.buckets.shape[2])
+
+    @cached_property
+    def num_buckets(self) -> Int:
+        """[S, 2]: buckets of each player on each street."""
+        return (self.buckets.max(axis=0) + 1).T.astype(np.int32)
+
+    @cached_property
+    def fold_matrices(self) -> list[Float]:
+        """Per street, the probability of each pair of buckets: [n0, n1]."""
+        return [self._accumulate(street, self.probability) for street in range(self.num_streets)]
+
+    @cached_property
+    def settle_matrices(self) -> list[list[Float]]:
+        """Per street and detail, probability times outcome to player 0: [n0, n1]."""
+        return [
+            [
+                self._accumulate(street, self.probability * self.outcomes[self.outcome_row, detail])
+                for detail in range(self.outcomes.shape[1])
+            ]
+            for street in range(self.num_streets)
+        ]
+
+    def _accumulate(self, street: int, weights: Float) -> Float:
+        n0, n1 = (int(n) for n in self.num_buckets[street])
+        pair = self.buckets[:, 0, street] * n1 + self.buckets[:, 1, street]
+        return np.bincount(pair, weights=weights, minlength=n0 * n1).reshape(n0, n1)
+
+    @cached_property
+    def parents(self) -> list[list[Int]] | None:
+        """Per street after the first and per player, each bucket's bucket on the street before.
+
+        None where a bucket forgets what came before: then a best response in the buckets is not defined.
+        """
+        result = []
+        for street in range(1, self.num_streets):
+            of_players = []
+            for player in range(2):
+                now, before = self.buckets[:, player, street], self.buckets[:, player, street - 1]
+                parent = np.zeros(self.num_buckets[street, player], dtype=np.int32)
+                parent[now] = before
+                if not np.array_equal(parent[now], before):
+                    return None
+                of_players.append(parent)
+            result.append(of_players)
+        return result
+
+    @cached_property
+    def alias(self) -> tuple[Float, Int]:
+        """Walker's alias table over the categories."""
+        return build_alias(self.probability)
+
+
+def _from_counts(counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]], outcomes: Float) -> JointDeals:
+    total = sum(counts.values())
+    entries = sorted(counts.items())
+    return JointDeals(
+        buckets=np.array([[first, second] for (first, second, _), _ in entries], dtype=np.int32),
+        outcome_row=np.array([row for (_, _, row), _ in entries], dtype=np.int32),
+        probability=np.array([count / total for _, count in entries]),
+        outcomes=outcomes,
+    )
+
+
+def enumerate_poker(definition: GameDefinition, suits_matter: bool) -> JointDeals:
+    """Every deal of a heads-up game with a tiny deck; a bucket is all a player has seen.
+
+    Without `suits_matter`, hands that differ in suits alone are one bucket: lossless where no flush can be made.
+    """
+    num_hole = definition.num_hole_cards
+    _check_enumerable(definition)
+    numbering: list[dict[object, int]] = [{} for _ in range(definition.num_rounds)]
+    counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
+    deck = definition.deck
+
+    def seen(cards: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(cards if suits_matter else map(rank_of, cards)))
+
+    def view(hole: tuple[int, ...], boards: list[tuple[int, ...]]) -> tuple[int, ...]:
+        """The player's bucket on each street, numbered as they are met."""
+        result = []
+        for street in range(definition.num_rounds):
+            key = (seen(hole), *map(seen, boards[: street + 1]))
+            result.append(numbering[street].setdefault(key, len(numbering[street])))
+        return tuple(result)
+
+    def deal_boards(street: int, left: tuple[int, ...], boards: list[tuple[int, ...]]) -> None:
+        if street == definition.num_rounds:
+            board = tuple(card for new in boards for card in new)
+            first, second = (rank_hand(hole + board) for hole in (hole0, hole1))
+            row = 1 + (first > second) - (first < second)
+            counts[view(hole0, boards), view(hole1, boards), row] += 1
+            return
+        for new in combinations(left, definition.num_board_cards[street]):
+            deal_boards(street + 1, tuple(card for card in left if card not in new), [*boards, new])
+
+    for hole0 in combinations(deck, num_hole):
+        left0 = tuple(card for card in deck if card not in hole0)
+        for hole1 in combinations(left0, num_hole):
+            deal_boards(0, tuple(card for card in left0 if card not in hole1), [])
+    return _from_counts(counts, SHOWDOWN_OUTCOMES)
+
+
+def _check_enumerable(definition: GameDefinition) -> None:
+    from game.counting import joint_deals
+
+    deals = joint_deals(definition, definition.num_rounds - 1)
+    if definition.num_players != 2 or deals > _MOST_ENUMERATED_DEALS:
+        raise DefinitionError(
+            f"{definition.num_players} players and {deals:,} deals: expected two players and a deck small enough to "
+            f"enumerate ({_MOST_ENUMERATED_DEALS:,} deals); give the game a card abstraction"
+        )
+
+
+def enumerate_bluff(bluff: Bluff, round_values: tuple[float, float]) -> JointDeals:
+    """Every pair of rolls; `round_values` as in `Bluff.outcomes`."""
+    weights = np.outer(bluff.roll_weights(0), bluff.roll_weights(1))
+    n0, n1 = weights.shape
+    first, second = np.divmod(np.arange(n0 * n1, dtype=np.int32), n1)
+    return JointDeals(
+        buckets=np.stack([first, second], axis=1)[:, :, np.newaxis].astype(np.int32),
+        outcome_row=np.arange(n0 * n1, dtype=np.int32),
+        probability=weights.ravel(),
+        outcomes=bluff.outcomes(round_values).reshape(n0 * n1, -1).astype(np.float64),
+    )

@@ -1,0 +1,99 @@
+"""Exact best responses and exploitability in an abstract game whose joint deals are known."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.abstract_game import AbstractGame
+from game.errors import DefinitionError
+from solver.vector_kernels import VectorFrames, VectorGame, walk_response
+
+Float = npt.NDArray[np.float64]
+
+
+def has_exact_response(game: AbstractGame) -> bool:
+    """Whether chance is known exactly and no bucket forgets: only then is a best response in the buckets exact."""
+    return game.deals.joint is not None and game.deals.joint.parents is not None
+
+
+def make_vector_game(game: AbstractGame) -> VectorGame:
+    """The game as full-width kernels read it."""
+    joint = game.deals.joint
+    if joint is None or joint.parents is None:
+        raise DefinitionError(
+            f"game {game.name!r}: no exact best response, because its buckets forget or its deals are sampled; use lbr"
+        )
+    matrices: list[Float] = []
+    fold_matrix, settle_matrix = [], []
+    for fold, settle in zip(joint.fold_matrices, joint.settle_matrices):
+        fold_matrix.append(len(matrices))
+        matrices.append(fold)
+        settle_matrix.append(len(matrices))
+        matrices.extend(settle)
+    sizes = [matrix.size for matrix in matrices]
+    num_streets = joint.num_streets
+    parent_offset = np.zeros((num_streets, 2), dtype=np.int64)
+    parents: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+    for street in range(1, num_streets):
+        for player in range(2):
+            parent_offset[street, player] = sum(len(part) for part in parents)
+            parents.append(joint.parents[street - 1][player])
+    return VectorGame(
+        nodes=game.tree.nodes,
+        num_buckets=joint.num_buckets,
+        by_first=np.concatenate([matrix.ravel() for matrix in matrices]),
+        by_second=np.concatenate([matrix.T.ravel() for matrix in matrices]),
+        offset=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+        fold_matrix=np.array(fold_matrix, dtype=np.int32),
+        settle_matrix=np.array(settle_matrix, dtype=np.int32),
+        parents=np.concatenate(parents),
+        parent_offset=parent_offset,
+    )
+
+
+def make_vector_frames(game: AbstractGame) -> VectorFrames:
+    """A stack for one walk, with both reaches of the root at 1: chance is in the matrices."""
+    depth, most_buckets = game.depth, int(game.deals.num_buckets.max())
+    return VectorFrames(
+        node=np.zeros(depth, dtype=np.int32),
+        action=np.zeros(depth, dtype=np.int32),
+        own_reach=np.ones((depth, most_buckets)),
+        opponent_reach=np.ones((depth, most_buckets)),
+        value=np.zeros((depth, most_buckets)),
+        sigma=np.zeros((depth, most_buckets * game.max_actions)),
+    )
+
+
+@dataclass(frozen=True)
+class Exploitability:
+    """How much a strategy can lose; all in thousandths of the game's unit per game."""
+
+    exploitability_mbb: float  # mean of the two best responses
+    best_response_mbb: tuple[float, float]  # what a best response of each player wins against the strategy
+    value_mbb: float  # what player 0 gets where both play the strategy
+
+
+class ExactResponse:
+    """Best responses in one game; builds what they need once, and answers for any policy."""
+
+    def __init__(self, game: AbstractGame):
+        self._game = game
+        self._vector_game = make_vector_game(game)
+
+    def _value(self, policy: Float, player: int, best: bool) -> float:
+        frames = make_vector_frames(self._game)
+        walk_response(self._vector_game, policy, player, best, frames)
+        return float(frames.value[0, : self._vector_game.num_buckets[0, player]].sum())
+
+    def exploitability(self, policy: Float) -> Exploitability:
+        """`policy` float64[E]: a probability for every action of every infoset. Both players at once, on two cores."""
+        unit = 1000.0 / self._game.unit_chips
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(lambda player: self._value(policy, player, True), (0, 1))
+        return Exploitability(
+            exploitability_mbb=unit * (first + second) / 2.0,
+            best_response_mbb=(unit * first, unit * second),
+            value_mbb=unit * self._value(policy, 0, False),
+        )

@@ -1,0 +1,94 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Regret kernels over one interleaved table.
+
+The row of an infoset with A actions takes 2A entries: A regrets, then A strategy sums, so that one visit touches one
+run of memory. `row` is the place of its first regret, `2 * (base + bucket * A)`.
+"""
+
+import numpy as np
+
+from game.compiled import kernel
+from game.tree_kernels import DECISION
+
+
+@kernel
+def match_regrets(table, row, num_actions, out):  # out: float64[>= A]
+    """Current strategy from regrets: regret matching, Zinkevich et al. (NIPS 2007), eq. 8.
+
+    Uniform when no regret is positive. Serves RM+ too, whose regrets are floored when stored.
+    """
+    total = 0.0
+    for a in range(num_actions):
+        regret = table[row + a]
+        if regret > 0.0:
+            out[a] = regret
+            total += regret
+        else:
+            out[a] = 0.0
+    if total > 0.0:
+        scale = 1.0 / total
+        for a in range(num_actions):
+            out[a] *= scale
+    else:
+        for a in range(num_actions):
+            out[a] = 1.0 / num_actions
+
+
+@kernel
+def draw_action(sigma, num_actions, uniform):  # float64[>= A], uniform in [0, 1)
+    """The action whose share of [0, 1) holds `uniform`; never one of probability zero."""
+    chosen = 0
+    below = 0.0
+    for a in range(num_actions):
+        if sigma[a] > 0.0:
+            chosen = a
+            below += sigma[a]
+            if uniform < below:
+                break
+    return chosen
+
+
+@kernel
+def scale_tables(nodes, num_buckets, table, positive, negative, sums):  # NODE_DTYPE[N], int32[S, 2], float64[2E]
+    """Discount everything: positive regrets, negative regrets and strategy sums, each by its factor."""
+    for at in range(nodes.shape[0]):
+        if nodes[at].kind != DECISION:
+            continue
+        num_actions = np.int64(nodes[at].num_children)
+        row = 2 * nodes[at].base
+        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+            for a in range(num_actions):
+                regret = table[row + a]
+                table[row + a] = regret * (positive if regret > 0.0 else negative)
+                table[row + num_actions + a] *= sums
+            row += 2 * num_actions
+
+
+@kernel
+def normalise_sums(nodes, num_buckets, table, policy):  # float64[2E] -> float64[E]
+    """The average strategy of every infoset: uniform where it was never reached."""
+    for at in range(nodes.shape[0]):
+        if nodes[at].kind != DECISION:
+            continue
+        num_actions = np.int64(nodes[at].num_children)
+        entry = nodes[at].base
+        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+            total = 0.0
+            for a in range(num_actions):
+                total += table[2 * entry + num_actions + a]
+            for a in range(num_actions):
+                policy[entry + a] = table[2 * entry + num_actions + a] / total if total > 0.0 else 1.0 / num_actions
+            entry += num_actions
+
+
+@kernel
+def current_policy(nodes, num_buckets, table, policy):  # float64[2E] -> float64[E]
+    """The current strategy of every infoset, by regret matching."""
+    for at in range(nodes.shape[0]):
+        if nodes[at].kind != DECISION:
+            continue
+        num_actions = np.int64(nodes[at].num_children)
+        entry = nodes[at].base
+        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+            match_regrets(table, 2 * entry, num_actions, policy[entry : entry + num_actions])
+            entry += num_actions
