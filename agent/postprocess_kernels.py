@@ -66,15 +66,15 @@ def by_classes(row, kinds, sizes_pot, fold_over, split_pot, between, within, ins
     masses[1] = masses[0]
     keep_from(masses[1], between)
     for c in range(NUM_CLASSES):
-        if masses[0, c] > 0.0:
+        if masses[1, c] > 0.0:
             for a in range(row.size):
                 inside[a] = 0.0
-                if kinds[a] >= 0 and class_of(kinds[a], sizes_pot[a], split_pot) == c:
+                if class_of(kinds[a], sizes_pot[a], split_pot) == c:
                     inside[a] = row[a] / masses[0, c]
             keep_from(inside[: row.size], within)
-            for a in range(row.size):
-                if kinds[a] >= 0 and class_of(kinds[a], sizes_pot[a], split_pot) == c:
-                    row[a] = masses[1, c] * inside[a]
+        for a in range(row.size):
+            if class_of(kinds[a], sizes_pot[a], split_pot) == c:
+                row[a] = masses[1, c] * inside[a] if masses[1, c] > 0.0 else 0.0
 
 
 @kernel

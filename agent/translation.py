@@ -48,11 +48,12 @@ def arithmetic(x: float, a: float, b: float) -> float:
 def geometric(x: float, a: float, b: float) -> float:
     """f = A(B - x) / (A(B - x) + x(x - A)): section 5.4, its "randomized geometric 1". For comparison.
 
-    With A = 0 every bet is read as B. The paper's formula gives 0 / 0 at x = A = 0; here f(A) = 1 always.
+    With A = 0 every bet is read as B. The paper's formula gives 0 / 0 at x = A = 0; here f(A) = 1 always. Numerator and
+    denominator are divided by A, so that no tiny A or x underflows to 0 / 0.
     """
     if x <= a:
         return 1.0
-    return a * (b - x) / (a * (b - x) + x * (x - a))
+    return (b - x) / (b - x + (x - a) * (x / a)) if a > 0.0 else 0.0
 
 
 def smaller_probability(mapping: Mapping, x: float, a: float, b: float) -> float:

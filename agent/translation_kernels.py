@@ -18,7 +18,7 @@ def smaller_probability(mapping, x, a, b):
         return (b - x) / (b - a)
     if x <= a:
         return 1.0
-    return a * (b - x) / (a * (b - x) + x * (x - a))
+    return (b - x) / (b - x + (x - a) * (x / a)) if a > 0.0 else 0.0
 
 
 @kernel

@@ -93,17 +93,17 @@ def by_classes(
     floor of the rule inside each class that is left, on probabilities conditional on the class. The paper names these
     knobs and publishes one setting, `new`; that the inner floor is conditional is our reading.
     """
-    member = classes_of(actions, split_pot)[..., None] == np.arange(NUM_CLASSES)  # [A, classes] or [rows, A, classes]
-    masses = np.einsum("...a,...ac->...c", table, member)
+    classes = classes_of(actions, split_pot)
+    parts = [np.where(classes == c, table, 0.0) for c in range(NUM_CLASSES)]
+    masses = np.stack([part.sum(axis=-1) for part in parts], axis=-1)
     chosen = keep_from(masses, between)
-    result = np.zeros(np.broadcast_shapes(table.shape, member.shape[:-1]))
-    for c in range(NUM_CLASSES):
+    result = np.zeros_like(parts[0])
+    for c in np.unique(classes[classes != ABSENT]):
         mass = masses[..., c, None]
-        inside = table * member[..., c] / np.where(mass > 0.0, mass, 1.0)
-        result += chosen[..., c, None] * keep_from(inside, within)
-    folds = masses[..., CLASS_FOLD, None] > fold_over + TOLERANCE
-    only_fold = table * member[..., CLASS_FOLD] / np.where(folds, masses[..., CLASS_FOLD, None], 1.0)
-    return np.where(folds, only_fold, result)
+        result += chosen[..., c, None] * keep_from(parts[c] / np.where(mass > 0.0, mass, 1.0), within)
+    fold_mass = masses[..., CLASS_FOLD, None]
+    folds = fold_mass > fold_over + TOLERANCE
+    return np.where(folds, parts[CLASS_FOLD] / np.where(folds, fold_mass, 1.0), result)
 
 
 def new(table: FloatArray, actions: Actions, fold_over: float) -> FloatArray:
