@@ -111,7 +111,9 @@ class _Parser:
     def number(self, what: str, valid: Callable[[float], bool], expected: str) -> float:
         token = self.token
         if token.kind == "sweep":
-            raise self.fail(token, f"expected one number as {what}, got the sweep {token.text!r}: give it as a sweep")
+            raise self.fail(
+                token, f"expected one number as {what}, got the sweep {token.text!r}: sweeps are for lists of variants"
+            )
         if token.kind != "number":
             raise self.fail(token, f"expected {what}, {expected}, got {token}")
         value = float(token.text)

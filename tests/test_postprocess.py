@@ -143,6 +143,22 @@ def test_split_bets_on_the_paper_example():
     assert parse_pipeline("classes(bets=split(0.5))").apply(tied, PAPER_ACTIONS) == pytest.approx(one_at(8))
 
 
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("classes(fold=0.2, within=none)", [0, 0, 15 / 65, 15 / 65, 20 / 65, 15 / 65, 0, 0, 0]),
+        ("classes(bets=split(0.75), fold=0.2)", one_at(4)),
+        ("classes(between=threshold(0.2), within=purify)", (0.25 * one_at(1) + 0.65 * one_at(4)) / 0.9),
+        ("classes(fold=0.2, between=none, within=none)", PAPER_ROW),
+        ("classes(fold=0.05, between=none, within=none)", one_at(0)),
+        ("threshold(0.2) | purify", one_at(1)),
+    ],
+)
+def test_documented_sentences(text, expected):
+    """The examples of docs/postprocessing.md."""
+    assert parse_pipeline(text).apply(PAPER_ROW, PAPER_ACTIONS) == pytest.approx(np.array(expected))
+
+
 def test_all_in_belongs_to_the_bets_and_to_the_large_ones():
     row = np.array([0.0, 0.4, 0.25, 0.35])
     actions = Actions(np.array([FOLD, CALL, BET, ALL_IN], dtype=np.int8), np.array([0.0, 0.0, 0.5, 0.6]))
