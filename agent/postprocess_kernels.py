@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Post-processing of one row in compiled walks: runs a `postprocess.pipeline.Program`.
 
 The same arithmetic as `postprocess/transforms.py`, which works on whole tables. A: actions of one row. Arrays belong to

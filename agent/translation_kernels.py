@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Translation for compiled walks: the same rules as `agent/translation.py`, numbers in and an index out."""
 
 import math
