@@ -21,7 +21,7 @@ from agent.translation import (
     smaller_probability,
 )
 
-SIZES = st.floats(0.0, 200.0)
+SIZES = st.integers(0, 2_000_000).map(lambda size: size / 10_000)  # pots: a bet is never a billionth of one
 mappings = st.sampled_from(list(Mapping))
 
 
