@@ -44,7 +44,8 @@ class JointDeals:
     @cached_property
     def num_buckets(self) -> Int:
         """[S, 2]: buckets of each player on each street."""
-        return (self.buckets.max(axis=0) + 1).T.astype(np.int32)
+        most: Int = self.buckets.max(axis=0)  # [2, S]
+        return (most.T + 1).astype(np.int32)
 
     @cached_property
     def fold_matrices(self) -> list[Float]:
@@ -65,7 +66,8 @@ class JointDeals:
     def _accumulate(self, street: int, weights: Float) -> Float:
         n0, n1 = (int(n) for n in self.num_buckets[street])
         pair = self.buckets[:, 0, street] * n1 + self.buckets[:, 1, street]
-        return np.bincount(pair, weights=weights, minlength=n0 * n1).reshape(n0, n1)
+        sums: Float = np.bincount(pair, weights=weights, minlength=n0 * n1).astype(np.float64)
+        return sums.reshape(n0, n1)
 
     @cached_property
     def parents(self) -> list[list[Int]] | None:
@@ -89,7 +91,8 @@ class JointDeals:
     @cached_property
     def alias(self) -> tuple[Float, Int]:
         """Walker's alias table over the categories."""
-        return build_alias(self.probability)
+        keep, other = build_alias(self.probability)
+        return keep, other
 
 
 def _from_counts(counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]], outcomes: Float) -> JointDeals:

@@ -1,5 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Blocks of iterations: a walk for each deal of a block. Traversers alternate; chance sampling updates both at once."""
+"""Blocks of iterations: a walk for each deal of a block. Traversers alternate; chance sampling updates both at once.
+
+Shared by all: `deals` int32[B, 2, S], `outcome_rows` int32[B], `outcomes` float64[rows, details].
+"""
 
 from game.compiled import kernel
 from solver.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
@@ -7,7 +10,7 @@ from solver.sampling_kernels import walk_average, walk_chance, walk_external, wa
 
 @kernel
 def run_chance(nodes, table, deals, outcome_rows, outcomes, last_street, options, frames, rng):
-    """One iteration a deal. All blocks: deals int32[B, 2, S], outcome_rows int32[B], outcomes float64[rows, details]."""
+    """One iteration a deal."""
     num_visited = 0
     for i in range(deals.shape[0]):
         num_visited += walk_chance(nodes, table, deals[i], outcomes[outcome_rows[i]], last_street, options, frames, rng)
