@@ -5,10 +5,11 @@ deal is each player's bucket on each street and a row of the outcome table, draw
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 from abstraction.deal_kernels import draw_categories
 from abstraction.joint_deals import JointDeals
@@ -34,8 +35,20 @@ class DealSource(Protocol):
     def joint(self) -> JointDeals | None:
         """The exact joint distribution, where it is known."""
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what the deals are made from."""
+
     def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
         """Fill `buckets` [B, 2, S] and `outcome_rows` [B] with independent deals."""
+
+
+def _hash_arrays(*arrays: npt.NDArray[Any]) -> str:
+    digest = xxhash.xxh3_128()
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,11 @@ class JointSource:
     @property
     def outcomes(self) -> Float:
         return self.joint.outcomes
+
+    @property
+    def fingerprint(self) -> str:
+        parts = (self.joint.buckets, self.joint.outcome_row, self.joint.probability, self.joint.outcomes)
+        return _hash_arrays(*parts)
 
     def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
         keep, other = self.joint.alias
@@ -71,6 +89,11 @@ class AbstractGame:
     @property
     def num_streets(self) -> int:
         return int(self.deals.num_buckets.shape[0])
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the abstract game: another tree or other deals give another name."""
+        return f"{_hash_arrays(self.tree.nodes)[:16]}-{self.deals.fingerprint[:16]}"
 
     @property
     def max_actions(self) -> int:

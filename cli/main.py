@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import games
+from cli import games, offline
 from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
+from postprocess.language import PipelineError
 
 app = typer.Typer(
     name="foldwise",
@@ -19,7 +20,8 @@ app = typer.Typer(
     help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
 )
-games.register(app)
+for _commands in (games, offline):
+    _commands.register(app)
 
 
 @app.callback()
@@ -33,7 +35,7 @@ def foldwise(
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
 _ArgumentError: Any = typer.BadParameter.__mro__[2]
-_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, OSError)
+_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, PipelineError, OSError)
 
 
 def _fail(message: str, code: int) -> int:

@@ -41,13 +41,13 @@ class ProgressLine:
             return
         self._last = now
         parts = [self._label, text]
-        if share:
+        if share is not None and share > 0.01:
             left = (now - self._start) * (1.0 - share) / share
             parts.append(f"{100 * share:.0f}%, {left:.0f} s left")
         self._write(": ".join(parts[:2]) + "".join(f", {part}" for part in parts[2:]))
 
-    def done(self, text: str) -> None:
-        """The last word on this piece of work."""
+    def say(self, text: str) -> None:
+        """A line that stays."""
         self._write(f"{self._label}: {text}", end="\n")
 
     def _write(self, line: str, end: str | None = None) -> None:

@@ -11,6 +11,7 @@ from game.errors import DefinitionError
 from solver.vector_kernels import VectorFrames, VectorGame, walk_response
 
 Float = npt.NDArray[np.float64]
+Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]  # [E]: a probability for every action
 
 
 def has_exact_response(game: AbstractGame) -> bool:
@@ -82,13 +83,13 @@ class ExactResponse:
         self._game = game
         self._vector_game = make_vector_game(game)
 
-    def _value(self, policy: Float, player: int, best: bool) -> float:
+    def _value(self, policy: Policy, player: int, best: bool) -> float:
         frames = make_vector_frames(self._game)
         walk_response(self._vector_game, policy, player, best, frames)
         return float(frames.value[0, : self._vector_game.num_buckets[0, player]].sum())
 
-    def exploitability(self, policy: Float) -> Exploitability:
-        """`policy` float64[E]: a probability for every action of every infoset. Both players at once, on two cores."""
+    def exploitability(self, policy: Policy) -> Exploitability:
+        """Of both players' halves of a policy at once, on two cores."""
         unit = 1000.0 / self._game.unit_chips
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda player: self._value(policy, player, True), (0, 1))

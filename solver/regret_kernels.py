@@ -92,3 +92,23 @@ def current_policy(nodes, num_buckets, table, policy):  # float64[2E] -> float64
         for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
             match_regrets(table, 2 * entry, num_actions, policy[entry : entry + num_actions])
             entry += num_actions
+
+
+@kernel
+def mean_positive_regret(nodes, num_buckets, table):  # float64[2E]
+    """Mean over infosets of the largest positive regret: what is known of convergence without a best response."""
+    total = 0.0
+    num_infosets = 0
+    for at in range(nodes.shape[0]):
+        if nodes[at].kind != DECISION:
+            continue
+        num_actions = np.int64(nodes[at].num_children)
+        row = 2 * nodes[at].base
+        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+            largest = 0.0
+            for a in range(num_actions):
+                largest = max(largest, table[row + a])
+            total += largest
+            num_infosets += 1
+            row += 2 * num_actions
+    return total / num_infosets

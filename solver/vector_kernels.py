@@ -181,6 +181,18 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
 
 
 @kernel
+def run_full_width(game, table, steps, frames):  # steps float64[T, 5]: the last five numbers of `walk_full_width`
+    """Iterations in a row, each updating both players in turn; returns nodes visited."""
+    num_visited = 0
+    for t in range(steps.shape[0]):
+        for traverser in range(2):
+            num_visited += walk_full_width(
+                game, table, traverser, steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4], frames
+            )
+    return num_visited
+
+
+@kernel
 def walk_response(game, policy, traverser, best, frames):
     """Values of the traverser against the opponent's `policy` (float64[E]): his best response, or his own policy.
 

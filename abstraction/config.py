@@ -1,0 +1,147 @@
+"""What a config file says of the abstract game: the game, its cards and its bets. Unknown keys are refused."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from abstraction.bet_sizes import make_menu
+from game.errors import DefinitionError
+from game.library import PokerGame, find_game
+from game.tree import BetMenu
+
+
+class Strict(BaseModel):
+    """Refuses keys it does not know, so that a typing error is not a silent default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StreetCards(Strict):
+    """How hands are grouped on one street."""
+
+    method: Literal["none", "lossless", "percentile", "percentile-nested", "kmeans-emd", "kmeans-ochs"]
+    buckets: Annotated[int, Field(ge=1, description="buckets, or for nested ones buckets within each one before")] = 1
+    metric: Annotated[Literal["hs2", "hs"], Field(description="expected hand strength squared, or plain")] = "hs2"
+    restarts: Annotated[int, Field(ge=1, description="k-means: the best of this many starts")] = 1
+    passes: Annotated[int, Field(ge=1, description="k-means: most passes over the hands")] = 30
+    sample: Annotated[int, Field(ge=0, description="k-means: hands to learn from; 0 takes all")] = 0
+
+
+class PublicClusters(Strict):
+    """Hierarchical abstraction: flops in public clusters, private buckets within each (Brown et al. 2015)."""
+
+    clusters: Annotated[int, Field(ge=1)] = 60
+    base_buckets: Annotated[int, Field(ge=2, description="private flop buckets that distances are measured by")] = 5000
+    objective: Annotated[Literal["sum", "mean"], Field(description="distance of a flop to a cluster")] = "sum"
+
+
+class Cards(Strict):
+    """The card abstraction, one entry a street."""
+
+    streets: tuple[StreetCards, ...]
+    public: PublicClusters | None = None
+    seed: int = 1
+
+
+class Bets(Strict):
+    """Bet sizes, one text a street, in the language of `abstraction.bet_sizes`."""
+
+    streets: tuple[str, ...] = ()
+    player_0: Annotated[tuple[str, ...], Field(description="instead of `streets`, for the big blind")] = ()
+    player_1: Annotated[tuple[str, ...], Field(description="instead of `streets`, for the button")] = ()
+    all_in_share: Annotated[
+        float, Field(gt=0.0, le=1.0, description="sizes from this share of the stack on: all-in")
+    ] = 1.0
+
+    @model_validator(mode="after")
+    def _sizes_for_both(self) -> "Bets":
+        if not self.streets and not (self.player_0 and self.player_1):
+            raise ValueError("give `streets`, or both `player_0` and `player_1`")
+        return self
+
+    def menu(self) -> BetMenu:
+        return make_menu(self.player_0 or self.streets, self.player_1 or self.streets, self.all_in_share)
+
+
+class AbstractionConfig(Strict):
+    """The part of a config that defines the abstract game."""
+
+    name: str
+    game: Annotated[str, Field(description="a built-in game, or the path of a .game file")]
+    cards: Cards | None = None
+    bets: Bets | None = None
+
+    def check(self) -> None:
+        """Whether the parts fit the game; raises `DefinitionError`."""
+        game = find_game(self.game)
+        streets = game.num_streets
+        if self.bets is not None:
+            if not isinstance(game, PokerGame) or game.definition.limit:
+                raise DefinitionError(f"config {self.name!r}: [bets] is for no-limit games, {self.game!r} is not one")
+            for texts in (self.bets.streets, self.bets.player_0, self.bets.player_1):
+                if texts and len(texts) != streets:
+                    raise DefinitionError(
+                        f"config {self.name!r}: bets for {len(texts)} streets, {self.game!r} has {streets}"
+                    )
+            self.bets.menu()
+        if self.cards is not None:
+            if not isinstance(game, PokerGame):
+                raise DefinitionError(f"config {self.name!r}: [cards] in {self.game!r}, which is played without cards")
+            if len(self.cards.streets) != streets:
+                raise DefinitionError(
+                    f"config {self.name!r}: cards for {len(self.cards.streets)} streets, {self.game!r} has {streets}"
+                )
+
+
+Config = TypeVar("Config", bound=AbstractionConfig)
+
+
+def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> Config:
+    """Read and check a TOML config; `overrides` maps dotted keys to values that replace those of the file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DefinitionError(
+            f"config {str(path)!r}: {error.strerror}: give the path of a config, see configs/"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DefinitionError(f"config {str(path)!r} is not TOML: {error}") from None
+    data.setdefault("name", path.stem)
+    for key, value in overrides.items():
+        _override(data, key, value, str(path))
+    return check_config(data, model, str(path))
+
+
+def check_config(data: dict[str, Any], model: type[Config], source: str) -> Config:
+    """Validate a config read from anywhere; errors name the key and the `source`."""
+    try:
+        config = model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "config"
+        given = "" if first["type"] in ("missing", "value_error") else f" (got {first['input']!r})"
+        raise DefinitionError(f"config {source!r}: {place}: {first['msg']}{given}") from None
+    config.check()
+    return config
+
+
+def _override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
+    *path, last = key.split(".")
+    for part in path:
+        data = data.setdefault(part, {})
+        if not isinstance(data, dict):
+            raise DefinitionError(f"config {source!r}: --set {key}: {part!r} is not a table of the config")
+    data[last] = value
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """`key=value` of `--set`: the value is read as TOML, or taken as text where it is none."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise DefinitionError(f"--set {text!r}: expected key=value, as in --set solver.beta=1000")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value

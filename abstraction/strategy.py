@@ -1,0 +1,141 @@
+"""A strategy: a probability for every action of every infoset of an abstract game, and its folder.
+
+Small games keep full floats, large ones 16 or 8 bits a probability; rows sum to one when read. The row of an infoset
+the solver never reached is all zeros in the file: it is marked, and read as uniform.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.array_store import (
+    ArrayEntry,
+    commit_manifest,
+    open_array,
+    read_manifest,
+    remove_stale,
+    verify_array,
+    write_array,
+)
+from abstraction.strategy_kernels import dequantise, pack_floats, quantise
+from game.errors import FormatError
+from game.tree import Tree
+
+MANIFEST: Final = "manifest.json"
+FORMAT_VERSION: Final = 1
+# From these many entries on, a probability takes 16 and 8 bits.
+_SIXTEEN_BIT_ENTRIES = 1_000_000
+_EIGHT_BIT_ENTRIES = 100_000_000
+
+Float = npt.NDArray[np.float64]
+
+
+class Evaluation(BaseModel):
+    """One point of a run's history."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    iterations: int
+    nodes: int
+    seconds: float
+    exploitability_mbb: float | None = None  # None where there is no exact best response
+    mean_regret_mbb: float | None = None  # mean positive regret, reported instead
+
+
+class StrategyManifest(BaseModel):
+    """`manifest.json` of a strategy folder."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: int = FORMAT_VERSION
+    kind: str = "foldwise strategy"
+    name: str
+    game: str
+    definition: str | None  # ACPC text; None for games without cards
+    config: dict[str, Any]  # the whole config the strategy was solved from
+    abstraction: str  # fingerprint of tree and card abstraction
+    seed: int
+    threads: int
+    iterations: int
+    nodes: int
+    seconds: float
+    infosets: int
+    reached: int  # infosets the solver reached
+    history: list[Evaluation]
+    arrays: dict[str, ArrayEntry]
+
+
+class Strategy:
+    """A strategy folder, mapped into memory."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.manifest = read_manifest(folder, MANIFEST, StrategyManifest, "strategy folder")
+        self._stored = open_array(folder, self._entry("probabilities"))
+        self.tree = Tree(
+            nodes=open_array(folder, self._entry("nodes")),
+            parent=open_array(folder, self._entry("parent")),
+            action=open_array(folder, self._entry("action")),
+            spent=open_array(folder, self._entry("spent")),
+        )
+
+    def _entry(self, name: str) -> ArrayEntry:
+        if name not in self.manifest.arrays:
+            raise FormatError(f"{str(self.folder / MANIFEST)!r} names no array {name!r}: write the folder again")
+        return self.manifest.arrays[name]
+
+    def verify(self) -> None:
+        """Check every file against its checksum."""
+        for entry in self.manifest.arrays.values():
+            verify_array(self.folder, entry)
+
+    def row(self, node: int, bucket: int) -> tuple[Float, bool]:
+        """The probabilities of an infoset, and whether the solver ever reached it."""
+        record = self.tree.nodes[node]
+        num_actions = int(record["num_children"])
+        start = int(record["base"]) + bucket * num_actions
+        stored = self._stored[start : start + num_actions].astype(np.float64)
+        total = float(stored.sum())
+        if total <= 0.0:
+            return np.full(num_actions, 1.0 / num_actions), False
+        return stored / total, True
+
+    def policy(self, game: AbstractGame) -> npt.NDArray[np.float32]:
+        """Every row, for walks over the whole game."""
+        if len(self._stored) != game.num_entries:
+            raise FormatError(
+                f"strategy {str(self.folder)!r} has {len(self._stored)} entries, its game now has {game.num_entries}: "
+                "solve it again"
+            )
+        policy = np.empty(game.num_entries, dtype=np.float32)
+        dequantise(game.tree.nodes, game.deals.num_buckets, self._stored, policy)
+        return policy
+
+
+def _stored_dtype(num_entries: int) -> npt.DTypeLike:
+    if num_entries < _SIXTEEN_BIT_ENTRIES:
+        return np.float64
+    return np.uint16 if num_entries < _EIGHT_BIT_ENTRIES else np.uint8
+
+
+def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[str, Any]) -> StrategyManifest:
+    """Write the average strategy of `table`, interleaved as in `solver.regret_kernels`, and commit it.
+
+    `fields` are the manifest's but for the arrays and the counts made here.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stored: npt.NDArray[Any] = np.zeros(game.num_entries, dtype=_stored_dtype(game.num_entries))
+    pack = pack_floats if stored.dtype == np.float64 else quantise
+    reached = int(pack(game.tree.nodes, game.deals.num_buckets, table, stored))
+    arrays = {"probabilities": stored, **game.tree._asdict()}
+    version = fields["iterations"]
+    entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}
+    manifest = StrategyManifest(infosets=game.num_infosets, reached=reached, arrays=entries, **fields)
+    commit_manifest(folder, MANIFEST, manifest)
+    for name in arrays:
+        remove_stale(folder, f"{name}-*.npy", entries)
+    return manifest

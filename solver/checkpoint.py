@@ -1,0 +1,124 @@
+"""Checkpoints: everything a run needs to go on, committed beside the strategy by one rename."""
+
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
+
+from abstraction.array_store import (
+    ArrayEntry,
+    commit_manifest,
+    open_array,
+    read_manifest,
+    remove_stale,
+    verify_array,
+    write_array,
+)
+from abstraction.strategy import Evaluation
+from game.errors import FormatError
+
+MANIFEST: Final = "checkpoint.json"
+FORMAT_VERSION: Final = 1
+# Keys of the config that may differ between a run and its continuation: when to stop, look and save.
+_MAY_DIFFER = frozenset(
+    {"iterations", "nodes", "seconds", "exploitability_mbb", "evaluate_seconds", "checkpoint_seconds"}
+)
+
+
+class Solver(Protocol):
+    """What a run drives: a sampler or a full-width solver."""
+
+    iteration: int
+    nodes: int
+    table: npt.NDArray[np.float64]
+    rng: npt.NDArray[np.uint64]
+    effective_iterations: float
+
+    @property
+    def largest_step(self) -> int:
+        """Iterations `advance` may be asked for at once."""
+
+    def advance(self, iterations: int) -> None:
+        """Run that many iterations."""
+
+
+class CheckpointManifest(BaseModel):
+    """`checkpoint.json`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: int = FORMAT_VERSION
+    kind: str = "foldwise checkpoint"
+    config: dict[str, Any]
+    abstraction: str
+    iterations: int
+    nodes: int
+    seconds: float
+    effective_iterations: float
+    history: list[Evaluation]
+    arrays: dict[str, ArrayEntry]
+
+
+def save_checkpoint(
+    folder: Path,
+    solver: Solver,
+    config: dict[str, Any],
+    abstraction: str,
+    seconds: float,
+    history: list[Evaluation],
+) -> None:
+    """Write and commit; a failure leaves the checkpoint before it in place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = {
+        name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
+        for name, array in (("table", solver.table), ("rng", solver.rng))
+    }
+    manifest = CheckpointManifest(
+        config=config,
+        abstraction=abstraction,
+        iterations=solver.iteration,
+        nodes=solver.nodes,
+        seconds=seconds,
+        effective_iterations=solver.effective_iterations,
+        history=history,
+        arrays=entries,
+    )
+    commit_manifest(folder, MANIFEST, manifest)
+    remove_stale(folder, "checkpoint-*.npy", entries)
+
+
+def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstraction: str) -> CheckpointManifest:
+    """Put a solver where its checkpoint left off; a config that differs is refused with what differs."""
+    manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "run to resume")
+    difference = _first_difference(manifest.config, config)
+    if difference is not None:
+        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
+    if manifest.abstraction != abstraction:
+        raise FormatError(
+            f"{str(folder)!r} cannot be resumed: its abstraction is {manifest.abstraction}, this one's {abstraction}; "
+            "the code or the tables behind it changed"
+        )
+    for entry in manifest.arrays.values():
+        verify_array(folder, entry)
+    solver.table[:] = open_array(folder, manifest.arrays["table"])
+    solver.rng[:] = open_array(folder, manifest.arrays["rng"])
+    solver.iteration = manifest.iterations
+    solver.nodes = manifest.nodes
+    solver.effective_iterations = manifest.effective_iterations
+    return manifest
+
+
+def _first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
+    for key in sorted(before.keys() | now.keys()):
+        if place == "solver." and key in _MAY_DIFFER:
+            continue
+        first, second = before.get(key), now.get(key)
+        if isinstance(first, dict) and isinstance(second, dict):
+            deeper = _first_difference(first, second, f"{place}{key}.")
+            if deeper is not None:
+                return deeper
+        elif first != second:
+            return f"{place}{key} was {first!r}, is {second!r}"
+    return None

@@ -1,0 +1,71 @@
+"""What a config file says of solving: the sampler, its numbers, and when to stop."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from abstraction.config import AbstractionConfig, Strict
+
+SAMPLED = ("chance", "external", "outcome", "average")
+FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr")
+
+# Average strategy sampling was published with beta = 10^6 for 3 x 10^12 nodes (Gibson et al. 2012): the same bonus for a
+# smaller budget would keep every action sampled to the end, so the default keeps the published ratio.
+_NODES_PER_BETA = 3e6
+_BETA_WITHOUT_BUDGET = 1000.0
+
+
+class Discount(Strict):
+    """Discounting in epochs: after epoch k, regrets and strategy sums are multiplied by factors of k."""
+
+    scheme: Literal["none", "linear", "dcfr"] = "none"
+    epoch_iterations: Annotated[int, Field(ge=1, description="iterations between two discounts")] = 1_000_000
+    epochs: Annotated[int, Field(ge=0, description="discounts in all; 0 never ends")] = 0
+
+    def factors(self, epoch: int) -> tuple[float, float, float]:
+        """Factors of positive regrets, negative regrets and sums after epoch k = 1, 2, ... (Brown and Sandholm 2019)."""
+        if self.scheme == "linear":
+            share = epoch / (epoch + 1.0)
+            return share, share, share
+        positive = epoch**1.5 / (epoch**1.5 + 1.0)
+        return positive, 0.5, (epoch / (epoch + 1.0)) ** 2
+
+
+class SolverConfig(Strict):
+    """How to solve. The first stop condition reached ends the run."""
+
+    sampler: Literal["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr"] = "external"
+    seed: Annotated[int, Field(ge=0)] = 1
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    iterations: Annotated[int | None, Field(ge=1, description="stop after this many iterations")] = None
+    nodes: Annotated[int | None, Field(ge=1, description="stop after this many nodes visited")] = None
+    seconds: Annotated[float | None, Field(gt=0, description="stop after this much solving time")] = None
+    exploitability_mbb: Annotated[float | None, Field(gt=0, description="stop once as good as this")] = None
+    epsilon: Annotated[float | None, Field(gt=0, le=1, description="outcome: 0.5; average: 0.05")] = None
+    tau: Annotated[float, Field(ge=1, description="average: actions played more often than 1/tau are walked")] = 1000.0
+    beta: Annotated[float | None, Field(ge=0, description="average: bonus; by default nodes / 3e6, or 1000")] = None
+    skip_iterations: Annotated[int, Field(ge=0, description="iterations left out of the average strategy")] = 0
+    discount: Discount = Discount()
+    regret_floor_chips: Annotated[float | None, Field(lt=0, description="regrets never fall below")] = None
+    prune_below_chips: Annotated[float | None, Field(lt=0, description="actions with less regret may be skipped")] = (
+        None
+    )
+    prune_share: Annotated[float, Field(ge=0, lt=1, description="share of walks that skip them")] = 0.95
+    evaluate_seconds: Annotated[float, Field(ge=0, description="least solving time between evaluations")] = 0.0
+    checkpoint_seconds: Annotated[float, Field(gt=0, description="time between checkpoints")] = 60.0
+
+    @property
+    def walk_epsilon(self) -> float:
+        return self.epsilon if self.epsilon is not None else (0.5 if self.sampler == "outcome" else 0.05)
+
+    @property
+    def walk_beta(self) -> float:
+        if self.beta is not None:
+            return self.beta
+        return self.nodes / _NODES_PER_BETA if self.nodes is not None else _BETA_WITHOUT_BUDGET
+
+
+class RunConfig(AbstractionConfig):
+    """A whole config file."""
+
+    solver: SolverConfig = SolverConfig()

@@ -1,0 +1,173 @@
+"""Monte Carlo CFR: blocks of iterations on one table, by one or more threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.abstract_game import AbstractGame
+from game.rng import make_states
+from solver import block_kernels
+from solver.config import SolverConfig
+from solver.regret_kernels import scale_tables
+from solver.sampling_kernels import Frames, WalkOptions
+
+Float = npt.NDArray[np.float64]
+
+_RUN_BLOCK = {
+    "chance": block_kernels.run_chance,
+    "external": block_kernels.run_external,
+    "outcome": block_kernels.run_outcome,
+    "average": block_kernels.run_average,
+}
+# Threads add to one shared table without locks; on a table this small they would overwrite each other's additions too
+# often (docs/deviations.md), so there each works on a copy and the differences are added up after every block.
+_PRIVATE_TABLE_ENTRIES = 1 << 17
+_PRIVATE_BLOCK_ITERATIONS = 256
+_PRIVATE_BLOCK_SHARE = 50
+
+
+@dataclass
+class _Worker:
+    """What one thread needs for itself. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
+
+    deal_rng: npt.NDArray[np.uint64]
+    walk_rng: npt.NDArray[np.uint64]
+    frames: Frames
+    buckets: npt.NDArray[np.int32]
+    outcome_rows: npt.NDArray[np.int32]
+
+
+def _make_frames(game: AbstractGame) -> Frames:
+    depth, actions = game.depth + 1, game.max_actions  # the last row of sigma serves the sampled player
+    return Frames(
+        node=np.zeros(depth, dtype=np.int32),
+        action=np.zeros(depth, dtype=np.int32),
+        row=np.zeros(depth, dtype=np.int64),
+        sigma=np.zeros((depth, actions)),
+        value=np.zeros((depth, actions)),
+        weight=np.zeros((depth, 2)),
+    )
+
+
+class Mccfr:
+    """One of the samplers on one game."""
+
+    def __init__(self, game: AbstractGame, config: SolverConfig):
+        self.game = game
+        self.config = config
+        self.iteration = 0
+        self.nodes = 0
+        self.table: Float = np.zeros(2 * game.num_entries)
+        self.rng = make_states(config.seed, 2 * config.threads)
+        self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
+        self._deals_per_iteration = 1 if config.sampler == "chance" else 2
+        self._run_block = _RUN_BLOCK[config.sampler]
+        self._block_deals = 4096
+        self._workers = [self._make_worker(index) for index in range(config.threads)]
+
+    def _make_worker(self, index: int) -> _Worker:
+        return _Worker(
+            deal_rng=self.rng[2 * index],
+            walk_rng=self.rng[2 * index + 1],
+            frames=_make_frames(self.game),
+            buckets=np.zeros((self._block_deals, 2, self.game.num_streets), dtype=np.int32),
+            outcome_rows=np.zeros(self._block_deals, dtype=np.int32),
+        )
+
+    @property
+    def largest_step(self) -> int:
+        """Iterations `advance` may be asked for at once: up to the next change of the rules."""
+        discount = self.config.discount
+        limits = [1 << 62]
+        if self.iteration < self.config.skip_iterations:
+            limits.append(self.config.skip_iterations - self.iteration)
+        if discount.scheme != "none":
+            limits.append(discount.epoch_iterations - self.iteration % discount.epoch_iterations)
+        return min(limits)
+
+    def advance(self, iterations: int) -> None:
+        """Run that many iterations, at most `largest_step`."""
+        options = self._options()
+        if self.config.threads == 1 or iterations == 0:
+            self.nodes += self._work(self._workers[0], self.table, iterations, options)
+        else:
+            self._advance_together(iterations, options)
+        self.iteration += iterations
+        if options.sum_weight > 0.0:
+            self.effective_iterations += iterations
+        if iterations > 0:
+            self._discount_after_epoch()
+
+    def _options(self) -> WalkOptions:
+        config = self.config
+        averaged = max(self.iteration - config.skip_iterations, 0)
+        return WalkOptions(
+            sum_weight=1.0 if self.iteration >= config.skip_iterations else 0.0,
+            regret_floor=-np.inf if config.regret_floor_chips is None else config.regret_floor_chips,
+            prune_below=-np.inf if config.prune_below_chips is None else config.prune_below_chips,
+            prune_share=0.0 if config.prune_below_chips is None else config.prune_share,
+            epsilon=config.walk_epsilon,
+            tau=config.tau,
+            beta=config.walk_beta,
+            sum_scale=averaged / self.effective_iterations if self.effective_iterations > 0.0 else 1.0,
+        )
+
+    def _work(self, worker: _Worker, table: Float, iterations: int, options: WalkOptions) -> int:
+        """Deal and walk: the share of one thread."""
+        game = self.game
+        num_visited: int = 0
+        left = iterations * self._deals_per_iteration
+        while True:
+            count = min(left, self._block_deals)
+            buckets, outcome_rows = worker.buckets[:count], worker.outcome_rows[:count]
+            game.deals.draw(worker.deal_rng, buckets, outcome_rows)
+            num_visited += int(
+                self._run_block(
+                    game.tree.nodes,
+                    table,
+                    buckets,
+                    outcome_rows,
+                    game.deals.outcomes,
+                    game.num_streets - 1,
+                    options,
+                    worker.frames,
+                    worker.walk_rng,
+                )
+            )
+            left -= count
+            if left == 0:
+                return num_visited
+
+    def _advance_together(self, iterations: int, options: WalkOptions) -> None:
+        threads = self.config.threads
+        private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES
+        with ThreadPoolExecutor(threads) as pool:
+            left = iterations
+            while left > 0:
+                block = min(left, threads * self._private_block()) if private else left
+                shares = [block // threads + (index < block % threads) for index in range(threads)]
+                tables = [self.table.copy() for _ in self._workers] if private else [self.table] * threads
+                work = pool.map(self._work, self._workers, tables, shares, [options] * threads)
+                self.nodes += sum(work)
+                if private:
+                    start = self.table.copy()
+                    for table in tables:
+                        self.table += table - start
+                left -= block
+
+    def _private_block(self) -> int:
+        """Iterations a thread works on its copy: few enough that what it does not see of the others hardly matters."""
+        return max(_PRIVATE_BLOCK_ITERATIONS, self.iteration // _PRIVATE_BLOCK_SHARE)
+
+    def _discount_after_epoch(self) -> None:
+        discount = self.config.discount
+        if discount.scheme == "none" or self.iteration % discount.epoch_iterations:
+            return
+        epoch = self.iteration // discount.epoch_iterations
+        if discount.epochs and epoch > discount.epochs:
+            return
+        positive, negative, sums = discount.factors(epoch)
+        scale_tables(self.game.tree.nodes, self.game.deals.num_buckets, self.table, positive, negative, sums)
+        self.effective_iterations *= sums

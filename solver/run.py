@@ -1,0 +1,187 @@
+"""A run: a solver driven to a stop condition, with evaluations, checkpoints and a strategy folder at the end."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
+from game.library import PokerGame, find_game
+from solver.best_response import ExactResponse, Policy, has_exact_response
+from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
+from solver.config import FULL_WIDTH, RunConfig
+from solver.mccfr import Mccfr
+from solver.regret_kernels import mean_positive_regret, normalise_sums
+from solver.vector_cfr import VectorCfr
+
+_STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
+_FIRST_EVALUATION_SECONDS = 0.02
+_EVALUATION_SPACING = 1.3  # evaluations lie evenly on a logarithmic axis of time
+_LARGE_ENTRIES = 10_000_000
+_EVALUATION_COST = 10.0  # and take at most about a tenth of it
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands."""
+
+    iterations: int
+    nodes: int
+    seconds: float  # of solving, evaluations and files left out
+    share: float  # of the nearest stop condition, 0 to 1
+    last: Evaluation | None
+
+    @property
+    def nodes_per_second(self) -> float:
+        return self.nodes / self.seconds if self.seconds > 0.0 else 0.0
+
+
+def _empty_policy(game: AbstractGame) -> Policy:
+    """Full floats where tiny exploitabilities are looked for, half the memory where the game is large."""
+    if game.num_entries < _LARGE_ENTRIES:
+        return np.empty(game.num_entries, dtype=np.float64)
+    return np.empty(game.num_entries, dtype=np.float32)
+
+
+def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
+    """The solver a config names."""
+    if config.solver.sampler in FULL_WIDTH:
+        return VectorCfr(game, config.solver)
+    return Mccfr(game, config.solver)
+
+
+class Run:
+    """One solve: iterate over it for progress; it ends at a stop condition, or when `stop` is set."""
+
+    def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool):
+        self.game = game
+        self.config = config
+        self.folder = folder
+        self.stop = False
+        self.seconds = 0.0
+        self.history: list[Evaluation] = []
+        self.solver = make_solver(game, config)
+        self.solver.advance(0)  # compiles the walk, so that the clock measures solving
+        self._response = ExactResponse(game) if has_exact_response(game) else None
+        self._saved_iteration = -1
+        if resume:
+            checkpoint = load_checkpoint(folder, self.solver, self._config_dict, game.fingerprint)
+            self.seconds = checkpoint.seconds
+            self.history = checkpoint.history
+            self._saved_iteration = checkpoint.iterations
+
+    @property
+    def _config_dict(self) -> dict[str, object]:
+        return self.config.model_dump(mode="json")
+
+    def __iter__(self) -> Iterator[Progress]:
+        solver, limits = self.solver, self.config.solver
+        step = 1
+        next_evaluation = max(_FIRST_EVALUATION_SECONDS, limits.evaluate_seconds, _EVALUATION_SPACING * self.seconds)
+        last_checkpoint = time.monotonic()
+        while not self.stop and self._share_done() < 1.0:
+            if limits.iterations is not None:
+                step = min(step, limits.iterations - solver.iteration)
+            step = min(step, solver.largest_step)
+            start = time.perf_counter()
+            solver.advance(step)
+            took = time.perf_counter() - start
+            self.seconds += took
+            if self.seconds >= next_evaluation:
+                is_first = not self.history
+                cost = self._evaluate()
+                if is_first:  # it compiled, too
+                    cost = 0.0
+                next_evaluation = max(
+                    _EVALUATION_SPACING * self.seconds,
+                    self.seconds + max(limits.evaluate_seconds, _EVALUATION_COST * cost),
+                )
+            if time.monotonic() - last_checkpoint >= limits.checkpoint_seconds:
+                self.checkpoint()
+                last_checkpoint = time.monotonic()
+            step = max(1, math.ceil(step * min(4.0, _STEP_SECONDS / max(took, 1e-9))))
+            yield self.progress()
+        if not self.history or self.history[-1].iterations != solver.iteration:
+            self._evaluate()
+        yield self.progress()
+
+    def progress(self) -> Progress:
+        return Progress(
+            iterations=self.solver.iteration,
+            nodes=self.solver.nodes,
+            seconds=self.seconds,
+            share=self._share_done(),
+            last=self.history[-1] if self.history else None,
+        )
+
+    def _share_done(self) -> float:
+        limits = self.config.solver
+        shares = [0.0]
+        if limits.iterations is not None:
+            shares.append(self.solver.iteration / limits.iterations)
+        if limits.nodes is not None:
+            shares.append(self.solver.nodes / limits.nodes)
+        if limits.seconds is not None:
+            shares.append(self.seconds / limits.seconds)
+        if limits.exploitability_mbb is not None and self.history:
+            reached = self.history[-1].exploitability_mbb
+            if reached is not None and reached <= limits.exploitability_mbb:
+                shares.append(1.0)
+        return min(1.0, max(shares))
+
+    def _evaluate(self) -> float:
+        """Add a point to the history; returns the seconds it took."""
+        start = time.perf_counter()
+        game, solver = self.game, self.solver
+        exploitability = mean_regret = None
+        if self._response is not None:
+            policy = _empty_policy(game)
+            normalise_sums(game.tree.nodes, game.deals.num_buckets, solver.table, policy)
+            exploitability = self._response.exploitability(policy).exploitability_mbb
+        else:
+            regret = mean_positive_regret(game.tree.nodes, game.deals.num_buckets, solver.table)
+            mean_regret = 1000.0 * regret / (game.unit_chips * max(1, solver.iteration))
+        self.history.append(
+            Evaluation(
+                iterations=solver.iteration,
+                nodes=solver.nodes,
+                seconds=self.seconds,
+                exploitability_mbb=exploitability,
+                mean_regret_mbb=mean_regret,
+            )
+        )
+        return time.perf_counter() - start
+
+    def checkpoint(self) -> None:
+        """Save where the run stands."""
+        if self._saved_iteration == self.solver.iteration:
+            return
+        save_checkpoint(self.folder, self.solver, self._config_dict, self.game.fingerprint, self.seconds, self.history)
+        self._saved_iteration = self.solver.iteration
+
+    def save(self) -> StrategyManifest:
+        """Write the checkpoint and the strategy folder."""
+        self.checkpoint()
+        source = find_game(self.config.game)
+        return save_strategy(
+            self.folder,
+            self.game,
+            self.solver.table,
+            {
+                "name": self.config.name,
+                "game": self.config.game,
+                "definition": source.definition.to_text() if isinstance(source, PokerGame) else None,
+                "config": self._config_dict,
+                "abstraction": self.game.fingerprint,
+                "seed": self.config.solver.seed,
+                "threads": self.config.solver.threads,
+                "iterations": self.solver.iteration,
+                "nodes": self.solver.nodes,
+                "seconds": self.seconds,
+                "history": self.history,
+            },
+        )
