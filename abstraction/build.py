@@ -1,6 +1,7 @@
 """From a config to the abstract game."""
 
 from abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
+from abstraction.card_lookup import enumerated_views
 from abstraction.config import AbstractionConfig, check_config
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
 from abstraction.strategy import Strategy
@@ -34,6 +35,5 @@ def build_abstract_game(config: AbstractionConfig) -> AbstractGame:
         deals = JointSource(enumerate_bluff(game.bluff, game.bluff.round_values))
     else:
         tree = build_tree(game.definition, config.bets.menu() if config.bets is not None else game.menu)
-        suits_matter = config.cards is not None and config.cards.streets[0].method == "none"
-        deals = JointSource(enumerate_poker(game.definition, suits_matter))
+        deals = JointSource(enumerate_poker(enumerated_views(config)))
     return make_abstract_game(config.name, tree, deals, game.unit_chips)

@@ -6,9 +6,10 @@ follow the matrices that full-width walks and best responses read, and the alias
 """
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -106,43 +107,69 @@ def _from_counts(counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]], 
     )
 
 
-def enumerate_poker(definition: GameDefinition, suits_matter: bool) -> JointDeals:
-    """Every deal of a heads-up game with a tiny deck; a bucket is all a player has seen.
+class EnumeratedViews:
+    """Numbers everything a player can have seen in a game with a tiny deck: a bucket for each view.
 
     Without `suits_matter`, hands that differ in suits alone are one bucket: lossless where no flush can be made.
     """
-    num_hole = definition.num_hole_cards
-    _check_enumerable(definition)
-    numbering: list[dict[object, int]] = [{} for _ in range(definition.num_rounds)]
-    counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
-    deck = definition.deck
 
-    def seen(cards: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted(cards if suits_matter else map(rank_of, cards)))
+    def __init__(self, definition: GameDefinition, suits_matter: bool):
+        _check_enumerable(definition)
+        self.definition = definition
+        self._suits_matter = suits_matter
+        self._numbers: list[dict[tuple[tuple[int, ...], ...], int]] = [{} for _ in range(definition.num_rounds)]
+        for hole in combinations(definition.deck, definition.num_hole_cards):
+            self._number(hole, [], tuple(card for card in definition.deck if card not in hole))
 
-    def view(hole: tuple[int, ...], boards: list[tuple[int, ...]]) -> tuple[int, ...]:
-        """The player's bucket on each street, numbered as they are met."""
-        result = []
-        for street in range(definition.num_rounds):
-            key = (seen(hole), *map(seen, boards[: street + 1]))
-            result.append(numbering[street].setdefault(key, len(numbering[street])))
-        return tuple(result)
-
-    def deal_boards(street: int, left: tuple[int, ...], boards: list[tuple[int, ...]]) -> None:
-        if street == definition.num_rounds:
-            board = tuple(card for new in boards for card in new)
-            first, second = (rank_hand(hole + board) for hole in (hole0, hole1))
-            row = 1 + (first > second) - (first < second)
-            counts[view(hole0, boards), view(hole1, boards), row] += 1
+    def _number(self, hole: tuple[int, ...], boards: list[tuple[int, ...]], left: tuple[int, ...]) -> None:
+        street = len(boards)
+        if street == self.definition.num_rounds:
             return
-        for new in combinations(left, definition.num_board_cards[street]):
-            deal_boards(street + 1, tuple(card for card in left if card not in new), [*boards, new])
+        for new in combinations(left, self.definition.num_board_cards[street]):
+            numbers = self._numbers[street]
+            numbers.setdefault(self._view(hole, [*boards, new]), len(numbers))
+            self._number(hole, [*boards, new], tuple(card for card in left if card not in new))
 
-    for hole0 in combinations(deck, num_hole):
-        left0 = tuple(card for card in deck if card not in hole0)
-        for hole1 in combinations(left0, num_hole):
-            deal_boards(0, tuple(card for card in left0 if card not in hole1), [])
+    def _view(self, hole: Sequence[int], boards: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(sorted(cards if self._suits_matter else map(rank_of, cards))) for cards in (hole, *boards))
+
+    def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
+        """Bucket of hole cards and the board so far, dealt in that order."""
+        sizes = self.definition.board_sizes
+        street = len(sizes) - 1 - sizes[::-1].index(len(board))
+        starts = (0, *sizes[:street])
+        boards = [board[start:end] for start, end in zip(starts, sizes)]
+        return self._numbers[street][self._view(hand, boards)]
+
+
+def enumerate_poker(views: EnumeratedViews) -> JointDeals:
+    """Every deal of a heads-up game with a tiny deck."""
+    definition = views.definition
+    counts: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
+    holes = list(combinations(definition.deck, definition.num_hole_cards))
+    for first, second in product(holes, holes):
+        if set(first) & set(second):
+            continue
+        left = tuple(card for card in definition.deck if card not in first + second)
+        for board in _boards(left, definition.num_board_cards):
+            ranks = rank_hand(first + board), rank_hand(second + board)
+            row = 1 + (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
+            seen = [
+                tuple(views.bucket(hole, board[:size]) for size in definition.board_sizes) for hole in (first, second)
+            ]
+            counts[seen[0], seen[1], row] += 1
     return _from_counts(counts, SHOWDOWN_OUTCOMES)
+
+
+def _boards(left: tuple[int, ...], new_cards: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every board, street by street."""
+    if not new_cards:
+        yield ()
+        return
+    for new in combinations(left, new_cards[0]):
+        rest = tuple(card for card in left if card not in new)
+        for later in _boards(rest, new_cards[1:]):
+            yield new + later
 
 
 def _check_enumerable(definition: GameDefinition) -> None:
