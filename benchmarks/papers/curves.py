@@ -1,0 +1,124 @@
+"""What the reproductions of figures share: runs to given numbers of nodes, CSV, PNG, and a line for the docs."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.build import build_abstract_game
+from abstraction.config import read_config
+from solver.best_response import ExactResponse
+from solver.config import RunConfig
+from solver.regret_kernels import normalise_sums
+from solver.run import make_solver
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Exploitability after so many nodes, for one seed of one curve."""
+
+    curve: str
+    seed: int
+    nodes: int
+    seconds: float
+    exploitability_mbb: float
+
+
+@cache
+def _game(name: str) -> tuple[AbstractGame, ExactResponse]:
+    config = read_config(CONFIGS / f"{name}.toml", RunConfig, {})
+    game = build_abstract_game(config)
+    return game, ExactResponse(game)
+
+
+def run_curve(name: str, curve: str, seed: int, budgets: Sequence[float], **solver: object) -> list[Point]:
+    """Solve `configs/NAME.toml` with the given solver settings; a point at each budget of nodes."""
+    import time
+
+    overrides = {f"solver.{key}": value for key, value in solver.items()} | {"solver.seed": seed}
+    config = read_config(CONFIGS / f"{name}.toml", RunConfig, overrides)
+    game, response = _game(name)
+    runner = make_solver(game, config)
+    runner.advance(0)
+    policy = np.empty(game.num_entries, dtype=np.float32)
+    points = []
+    seconds = 0.0
+    for budget in budgets:
+        while runner.nodes < budget:
+            nodes_each = runner.nodes / runner.iteration if runner.iteration else budget  # one iteration to find out
+            step = max(1, min(int((budget - runner.nodes) / nodes_each), 1 << 20, runner.largest_step))
+            start = time.perf_counter()
+            runner.advance(step)
+            seconds += time.perf_counter() - start
+        normalise_sums(game.tree.nodes, game.deals.num_buckets, runner.table, policy)
+        value = response.exploitability(policy).exploitability_mbb
+        points.append(Point(curve, seed, runner.nodes, seconds, value))
+        print(f"{name} {curve} seed {seed}: {runner.nodes:.3g} nodes, {value:.4g} mbb", file=sys.stderr, flush=True)
+    return points
+
+
+def infosets(name: str) -> int:
+    return _game(name)[0].num_infosets
+
+
+def log_budgets(low: float, high: float, per_decade: int = 3) -> list[float]:
+    count = max(2, round(np.log10(high / low) * per_decade) + 1)
+    return [float(x) for x in np.geomspace(low, high, count)]
+
+
+def write_csv(path: Path, points: Sequence[Point]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["curve", "seed", "nodes", "seconds", "exploitability_mbb"])
+        writer.writerows([p.curve, p.seed, p.nodes, f"{p.seconds:.3f}", p.exploitability_mbb] for p in points)
+
+
+def final_values(points: Sequence[Point]) -> dict[str, tuple[float, float, int]]:
+    """Per curve, mean of the last point, half of its 95% interval over seeds, number of seeds."""
+    result = {}
+    for curve in dict.fromkeys(p.curve for p in points):
+        seeds = sorted({p.seed for p in points if p.curve == curve})
+        last = [max((p for p in points if p.curve == curve and p.seed == s), key=lambda p: p.nodes) for s in seeds]
+        values = np.array([p.exploitability_mbb for p in last])
+        half = 1.96 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+        result[curve] = (float(values.mean()), float(half), len(values))
+    return result
+
+
+def draw(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploitability, mbb per game") -> None:
+    """Curves over nodes on logarithmic axes, with 95% bars over seeds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    for curve in dict.fromkeys(p.curve for p in points):
+        seeds = sorted({p.seed for p in points if p.curve == curve})
+        rows = [[p for p in points if p.curve == curve and p.seed == seed] for seed in seeds]
+        nodes = np.mean([[p.nodes for p in row] for row in rows], axis=0)
+        values = np.array([[p.exploitability_mbb for p in row] for row in rows])
+        bars = 1.96 * values.std(axis=0, ddof=1) / np.sqrt(len(seeds)) if len(seeds) > 1 else None
+        axes.errorbar(nodes, values.mean(axis=0), yerr=bars, label=curve, capsize=2, marker=".")
+    axes.set(xscale="log", yscale="log", xlabel="nodes visited", ylabel=ylabel, title=title)
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    figure.savefig(path, dpi=130)
+
+
+def report(title: str, points: Sequence[Point]) -> None:
+    """A line for docs/verification.md."""
+    parts = [
+        f"{curve} {mean:.4g}" + (f" ± {half:.2g}" if seeds > 1 else "")
+        for curve, (mean, half, seeds) in final_values(points).items()
+    ]
+    budget = max(p.nodes for p in points)
+    print(f"{title}: after {budget:.2g} nodes, mbb/g: {'; '.join(parts)}")

@@ -1,0 +1,33 @@
+"""Gibson et al. (NIPS 2012), figure 1b: average strategy sampling by tau, two-nl-30, epsilon = 0.05."""
+
+import argparse
+from pathlib import Path
+
+from curves import Point, draw, log_budgets, report, run_curve, write_csv
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 2e8 and one")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    arguments = parser.parse_args()
+    budget, seeds = (3e9, range(1, 6)) if arguments.full else (2e8, range(1, 2))
+    points: list[Point] = []
+    for tau in (1.0, 10.0, 100.0, 1000.0):
+        for seed in seeds:
+            points += run_curve(
+                "two-nl-30",
+                f"tau {tau:g}",
+                seed,
+                log_budgets(1e7, budget),
+                sampler="average",
+                tau=tau,
+                beta=budget / 3e6,
+            )
+    write_csv(arguments.output / "gibson_2012_figure_1b.csv", points)
+    draw(arguments.output / "gibson_2012_figure_1b.png", points, "two-nl-30, average strategy sampling by tau")
+    report("Gibson 2012, figure 1b", points)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Gibson et al. (NIPS 2012), figure 2b: exploitability over k against the number of infosets, two-nl-k."""
+
+import argparse
+from pathlib import Path
+
+from curves import Point, infosets, run_curve, write_csv
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
+    parser.add_argument("--stacks", type=int, nargs="*", default=[20, 28, 36])
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    arguments = parser.parse_args()
+    budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    settings: dict[str, dict[str, object]] = {
+        "AS": {"sampler": "average", "beta": budget / 3e6},
+        "ES": {"sampler": "external"},
+        "CS": {"sampler": "chance"},
+    }
+    points: list[Point] = []
+    for stack in arguments.stacks:
+        for curve, solver in settings.items():
+            for seed in seeds:
+                points += run_curve(f"two-nl-{stack}", f"{curve} k={stack}", seed, [budget], **solver)
+    write_csv(arguments.output / "gibson_2012_figure_2b.csv", points)
+    _draw(arguments.output / "gibson_2012_figure_2b.png", points, list(settings), arguments.stacks)
+
+
+def _draw(path: Path, points: list[Point], curves: list[str], stacks: list[int]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import numpy as np
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    sizes = [infosets(f"two-nl-{stack}") for stack in stacks]
+    for curve in curves:
+        values = [
+            np.array([p.exploitability_mbb for p in points if p.curve == f"{curve} k={stack}"]) / stack
+            for stack in stacks
+        ]
+        means = [value.mean() for value in values]
+        bars = [1.96 * v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in values]
+        axes.errorbar(sizes, means, yerr=bars, label=curve, marker=".", capsize=2)
+        cells = ", ".join(f"k={stack} {mean:.3g}" for stack, mean in zip(stacks, means))
+        print(f"Gibson 2012, figure 2b, {curve}: exploitability / k after {points[0].nodes:.2g} nodes: {cells}")
+    axes.set(xscale="log", yscale="log", xlabel="infosets", ylabel="exploitability / k, mbb per game")
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    figure.savefig(path, dpi=130)
+
+
+if __name__ == "__main__":
+    main()

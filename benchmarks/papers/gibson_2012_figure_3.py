@@ -1,0 +1,32 @@
+"""Gibson et al. (NIPS 2012), figure 3: the four samplers on Bluff(1,1) and Bluff(2,1)."""
+
+import argparse
+from pathlib import Path
+
+from curves import Point, draw, log_budgets, report, run_curve, write_csv
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    arguments = parser.parse_args()
+    budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    for game in ("bluff-1-1", "bluff-2-1"):
+        settings: dict[str, dict[str, object]] = {
+            "AS": {"sampler": "average", "beta": budget / 3e6},
+            "ES": {"sampler": "external"},
+            "OS": {"sampler": "outcome"},
+            "CS": {"sampler": "chance"},
+        }
+        points: list[Point] = []
+        for curve, solver in settings.items():
+            for seed in seeds:
+                points += run_curve(game, curve, seed, log_budgets(1e6, budget), **solver)
+        write_csv(arguments.output / f"gibson_2012_figure_3_{game}.csv", points)
+        draw(arguments.output / f"gibson_2012_figure_3_{game}.png", points, game, "exploitability, thousandths")
+        report(f"Gibson 2012, figure 3, {game}", points)
+
+
+if __name__ == "__main__":
+    main()
