@@ -77,7 +77,9 @@ class BettingState:
 
     @property
     def player_to_act(self) -> int:
-        """The position to act; meaningless once the hand is finished."""
+        """The position to act; -1 once the hand is finished."""
+        if self.finished:
+            return -1
         num_players = self.definition.num_players
         actions = self.actions[self.round]
         player = (actions[-1][0] + 1) % num_players if actions else self.definition.first_players[self.round]

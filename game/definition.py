@@ -13,7 +13,8 @@ MAX_BOARD_CARDS = 7
 UNLIMITED_STACK = 2**31 - 1
 UNLIMITED_RAISES = 255
 
-_NUMBER = re.compile(r"[\s=]*([+-]?\d+)")
+# Eleven digits are out of every range already; int() refuses numbers of thousands of digits.
+_NUMBER = re.compile(r"[\s=]*([+-]?)0*([0-9]{1,11})[0-9]*")
 # Keys as the competition writes them; a line belongs to the first key it starts with, whatever the letter case.
 _KEYS = (
     "numPlayers",
@@ -103,7 +104,7 @@ def _read_values(text: str) -> list[int]:
     values = []
     position = 0
     while match := _NUMBER.match(text, position):
-        values.append(int(match.group(1)))
+        values.append(int(match.group(1) + match.group(2)))
         position = match.end()
     return values
 
@@ -207,7 +208,7 @@ def parse_definition(text: str, source: str = "game definition") -> GameDefiniti
 def load_definition(path: Path) -> GameDefinition:
     """Read a `.game` file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # a byte order mark would hide the first line's key
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise DefinitionError(f"game file {str(path)!r}: {reason}: give the path of an ACPC .game file") from error

@@ -13,7 +13,7 @@ from game.definition import GameDefinition
 from game.errors import FormatError
 
 _PREFIX = "MATCHSTATE:"
-_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?)0*([0-9]{1,21})[0-9]*")  # 21 digits do not fit into 64 bits
 _KIND_OF_LETTER = {"f": FOLD, "c": CALL, "k": CALL, "r": RAISE, "b": RAISE}
 
 
@@ -80,7 +80,7 @@ def _read_unsigned(text: str, start: int, bits: int) -> tuple[int, int]:
     match = _INTEGER.match(text, start)
     if match is None:
         return 0, -1
-    value = int(match.group(1))
+    value = int(match.group(1) + match.group(2))
     if abs(value) > 2**64 - 1:
         value = 2**64 - 1
     return value % 2**bits, match.end()
@@ -91,7 +91,7 @@ def _read_signed_32(text: str, start: int) -> tuple[int, int]:
     match = _INTEGER.match(text, start)
     if match is None:
         return 0, -1
-    value = max(-(2**63), min(2**63 - 1, int(match.group(1))))
+    value = max(-(2**63), min(2**63 - 1, int(match.group(1) + match.group(2))))
     value %= 2**32
     return value - 2**32 if value >= 2**31 else value, match.end()
 
