@@ -49,7 +49,7 @@ def row_base(mask, num_bids, num_rolls):
     if mask < 2:
         return 0  # one player's root, the other's answer to the lowest bid
     order = mask >> 1
-    base = num_rolls * num_actions(mask & 1 ^ player_to_act(mask), num_bids)
+    base = num_rolls * num_bids  # the root and the answer to the lowest bid have as many actions
     bid = standing_bid(mask)
     for lower in range(1, bid):
         base += (1 << (lower - 1)) * num_rolls * (num_bids - lower)

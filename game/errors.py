@@ -5,6 +5,10 @@ class DefinitionError(ValueError):
     """A game definition, game name or configuration that cannot be used."""
 
 
+class TreeSizeError(DefinitionError):
+    """A game whose public tree is too large to store."""
+
+
 class IllegalActionError(ValueError):
     """An action the rules do not allow in the given state."""
 

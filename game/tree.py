@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from game.betting import CALL, FOLD, RAISE, Action
 from game.definition import GameDefinition
-from game.errors import DefinitionError
+from game.errors import DefinitionError, TreeSizeError
 from game.tree_kernels import (
     CHALLENGE,
     CHANCE,
@@ -36,7 +36,7 @@ KIND_NAMES: Final = {
     CHALLENGE: "challenge",
 }
 
-NODE_DTYPE: Final = np.dtype(
+_NODE_FIELDS: Final = np.dtype(
     [
         ("base", np.int64),  # decision: first row of the node in its tables
         ("first_child", np.int32),
@@ -50,6 +50,8 @@ NODE_DTYPE: Final = np.dtype(
     ],
     align=True,
 )
+# A record, so that `node.kind` is good numpy as well: the kernels also run with numba's compiler switched off.
+NODE_DTYPE: Final = np.dtype((np.record, _NODE_FIELDS))
 
 
 class Tree(NamedTuple):
@@ -64,6 +66,9 @@ class Tree(NamedTuple):
     def num_nodes(self) -> int:
         return len(self.nodes)
 
+
+MAX_NODES: Final = 2**27  # 7.5 GB while it is built
+_MAX_CHILDREN: Final = 2**16 - 1
 
 FOLD_CODE: Final = -1
 CALL_CODE: Final = 0
@@ -125,6 +130,8 @@ def _menu_arrays(menu: BetMenu, num_streets: int) -> _MenuArrays:
     if len(menu.sizes) != 2 or any(len(streets) != num_streets for streets in menu.sizes):
         got = [len(streets) for streets in menu.sizes]
         raise DefinitionError(f"bet menu has streets {got}: expected two players with {num_streets} streets each")
+    if any(not sets for streets in menu.sizes for sets in streets):
+        raise DefinitionError("bet menu has a street without sets: expected at least one; an empty set forbids raising")
     num_raises = max(len(sets) for streets in menu.sizes for sets in streets)
     most = max(1, max(len(sizes) for streets in menu.sizes for sets in streets for sizes in sets))
     shape = (2, num_streets, num_raises, most)
@@ -139,13 +146,24 @@ def _menu_arrays(menu: BetMenu, num_streets: int) -> _MenuArrays:
     return _MenuArrays(kinds, fractions, menu.all_in_share)
 
 
-def build_tree(definition: GameDefinition, menu: BetMenu | None = None) -> Tree:
-    """The public betting tree of a heads-up game: every limit raise, or the raises of `menu` (default: all)."""
+def build_tree(definition: GameDefinition, menu: BetMenu | None = None, max_nodes: int = MAX_NODES) -> Tree:
+    """The public betting tree of a heads-up game: every limit raise, or the no-limit raises of `menu` (default: all).
+
+    Refuses a tree of more than `max_nodes` nodes, and limit betting with unequal stacks: there the reference dealer
+    lets a player "raise" to less than he has to call, and chips are not conserved.
+    """
     if definition.num_players != 2:
         raise DefinitionError(f"a tree of {definition.num_players} players: public trees are for two players")
+    if definition.limit and len(set(definition.stacks)) > 1:
+        raise DefinitionError(f"a limit tree with stacks {definition.stacks}: expected equal stacks")
     if menu is None:
         menu = BetMenu.same_everywhere([EVERY_SIZE], definition.num_rounds)
     arrays = _menu_arrays(menu, definition.num_rounds)
+    if not definition.limit and SIZE_EVERY in arrays.kinds and max(definition.stacks) > _MAX_CHILDREN:
+        raise TreeSizeError(
+            f"every whole number of chips as a raise, with stacks {definition.stacks}: expected at most "
+            f"{_MAX_CHILDREN} chips; choose bet sizes"
+        )
     raise_sizes = definition.raise_sizes or (0,) * definition.num_rounds
     nodes, parent, action, spent = build_heads_up(
         definition.limit,
@@ -158,5 +176,8 @@ def build_tree(definition: GameDefinition, menu: BetMenu | None = None) -> Tree:
         arrays.fractions,
         arrays.all_in_share,
         np.empty(1024, dtype=NODE_DTYPE),
+        max_nodes,
     )
+    if len(nodes) > max_nodes:
+        raise TreeSizeError(f"a betting tree of more than {max_nodes:,} nodes: choose fewer bet sizes or less chips")
     return Tree(nodes, parent, action, spent)

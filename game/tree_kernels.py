@@ -10,6 +10,7 @@ SIZE_POT, SIZE_MINIMUM, SIZE_ALL_IN, SIZE_EVERY = 0, 1, 2, 3
 
 _FOLD_CODE, _CALL_CODE, _NO_ACTION, _CHALLENGE_CODE = -1, 0, -2, -3
 _MAX_ACTIONS_PER_ROUND = 64
+_LARGEST_INT32 = 2**31 - 1
 # Columns of the betting state kept beside each node while the tree grows.
 _MIN_RAISE_TO, _NUM_RAISES, _NUM_ACTIONS, _NUM_CALLED, _NUM_STATE = 0, 1, 2, 3, 4
 
@@ -66,15 +67,19 @@ def build_heads_up(
     menu_fractions,  # float64[2, S, R, K]
     all_in_share,
     nodes,  # NODE_DTYPE[any]: start of the storage, grown as needed
+    max_nodes,
 ):
-    """Breadth-first public tree: (nodes, parent, action, spent)."""
+    """Breadth-first public tree: (nodes, parent, action, spent). Stops, unfinished, once it has over `max_nodes`."""
     num_streets = first_players.size
     capacity = nodes.shape[0]
     parent = np.empty(capacity, dtype=np.int32)
     action = np.empty(capacity, dtype=np.int32)
     spent = np.empty((capacity, 2), dtype=np.int32)
     state = np.empty((capacity, _NUM_STATE), dtype=np.int32)
-    sizes = np.empty(max(stacks[0], stacks[1]) + 1 if not limit else 1, dtype=np.int64)
+    most_sizes = menu_kinds.shape[3]
+    if not limit and np.any(menu_kinds == SIZE_EVERY):
+        most_sizes = max(most_sizes, max(stacks[0], stacks[1]) + 1)
+    sizes = np.empty(most_sizes, dtype=np.int64)
     big_blind = max(blinds[0], blinds[1])
 
     nodes[0].kind = DECISION
@@ -84,14 +89,14 @@ def build_heads_up(
     action[0] = _NO_ACTION
     spent[0, 0] = blinds[0]
     spent[0, 1] = blinds[1]
-    state[0, _MIN_RAISE_TO] = 2 * big_blind if big_blind > 0 else 1
+    state[0, _MIN_RAISE_TO] = min(2 * big_blind, _LARGEST_INT32) if big_blind > 0 else 1
     state[0, _NUM_RAISES] = 0
     state[0, _NUM_ACTIONS] = 0
     state[0, _NUM_CALLED] = 0
     num_nodes = 1
 
     at = 0
-    while at < num_nodes:
+    while at < num_nodes and num_nodes <= max_nodes:
         nodes[at].base = 0
         nodes[at].padding = 0
         nodes[at].detail = 0
@@ -116,7 +121,8 @@ def build_heads_up(
             parent[child] = at
             action[child] = _NO_ACTION
             spent[child] = spent[at]
-            state[child, _MIN_RAISE_TO] = max(spent[at, 0], spent[at, 1]) + max(1, big_blind)
+            min_raise_to = np.int64(max(spent[at, 0], spent[at, 1])) + max(1, big_blind)
+            state[child, _MIN_RAISE_TO] = min(min_raise_to, _LARGEST_INT32)
             state[child, _NUM_RAISES] = 0
             state[child, _NUM_ACTIONS] = 0
             state[child, _NUM_CALLED] = 0
@@ -211,7 +217,9 @@ def build_heads_up(
             action[child] = raise_to
             spent[child] = spent[at]
             spent[child, player] = raise_to
-            state[child, _MIN_RAISE_TO] = max(np.int64(state[at, _MIN_RAISE_TO]), 2 * raise_to - max_spent)
+            # Above every stack one bound is as good as another, so it may as well fit its column.
+            min_raise_to = max(np.int64(state[at, _MIN_RAISE_TO]), 2 * raise_to - max_spent)
+            state[child, _MIN_RAISE_TO] = min(min_raise_to, _LARGEST_INT32)
             state[child, _NUM_RAISES] = state[at, _NUM_RAISES] + 1
             state[child, _NUM_ACTIONS] = state[at, _NUM_ACTIONS] + 1
             state[child, _NUM_CALLED] = int(raise_to < stacks[player])

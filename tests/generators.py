@@ -16,8 +16,13 @@ def golden_game(name: str) -> GameDefinition:
     return load_definition(GAMES / name)
 
 
+_PLAYERS = st.integers(2, 10)
+_ROUNDS = st.integers(1, 4)
+_STACKS = st.integers(1, 300)
+
+
 @st.composite
-def definitions(draw, players=st.integers(2, 10), rounds=st.integers(1, 4), limit=None, stacks=st.integers(1, 300)):
+def definitions(draw, players=_PLAYERS, rounds=_ROUNDS, limit=None, stacks=_STACKS):
     """Any playable game; limit games have equal stacks, for else the reference lets chips vanish."""
     num_players = draw(players)
     num_rounds = draw(rounds)

@@ -1,4 +1,4 @@
-"""Slow textbook oracles for the rules: a dealer's betting told in words, chips counted one by one, Bluff by sentences."""
+"""Slow textbook oracles for the rules: a dealer's betting recomputed from its actions, chips counted one by one."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -102,7 +102,7 @@ class NaiveHand:
 
 
 def settle_chip_by_chip(spent: Sequence[int], folded: Sequence[bool], strengths: Sequence) -> list[Fraction]:
-    """Profit of each player: the n-th chips of everybody make a small pot, shared by the best hands that paid for it."""
+    """Profit of each player: the n-th chips of everybody make a small pot, shared by the best hands that paid."""
     profit = [Fraction(-chips) for chips in spent]
     for chip in range(max(spent)):
         payers = [p for p, chips in enumerate(spent) if chips > chip]
