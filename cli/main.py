@@ -24,13 +24,20 @@ for _commands in (games, offline, bench):
     _commands.register(app)
 
 
-@app.callback()
-def foldwise(
-    show_version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
-) -> None:
-    if show_version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         print(f"foldwise {version('foldwise')}")
         raise typer.Exit
+
+
+# The option's own callback: without a command the callback of the application is never reached.
+@app.callback()
+def foldwise(
+    show_version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
 
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.

@@ -93,9 +93,12 @@ def _compositions(limits: tuple[int, ...], most: int) -> list[tuple[int, ...]]:
     ]
 
 
-def distinct_views(definition: GameDefinition, street: int) -> int:
-    """Views of a player that differ strategically: up to suits, or by rank alone where no five cards meet."""
+def distinct_views(definition: GameDefinition, street: int, run_out_cards: int = 0) -> int:
+    """Views of a player that differ strategically: up to suits, or by rank alone where no five cards meet.
+
+    `run_out_cards` are board cards dealt after the last street.
+    """
     groups = tuple(n for n in (definition.num_hole_cards, *definition.num_board_cards[: street + 1]) if n)
-    if definition.num_hole_cards + definition.board_sizes[-1] < 5:
+    if definition.num_hole_cards + definition.board_sizes[-1] + run_out_cards < 5:
         return rank_classes(groups, definition.num_suits, definition.num_ranks)
     return suit_classes(groups, definition.num_suits, definition.num_ranks)

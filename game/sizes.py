@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from game import counting
-from game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
+from game.betting import CALL_ACTION, FOLD_ACTION, MAX_ACTIONS_PER_ROUND, RAISE, Action, BettingState
 from game.definition import GameDefinition
-from game.errors import DefinitionError
+from game.errors import DefinitionError, TreeSizeError
 from game.library import BluffGame, Game, PokerGame
 from game.tree import EVERY_SIZE, build_tree
 from game.tree_kernels import CHANCE, DECISION, FOLDED
 
-_MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # two-nl-36 has 8 million nodes, and each chip adds a third
+_MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # beyond, hopeless: two-nl-36 has 8 million nodes, and each chip adds a third
+_MOST_NODES_TO_COUNT = 2**24  # a gigabyte, a few seconds
+_MOST_STATES_TO_COUNT = 200_000  # some ten seconds
 _UNCOUNTED = "every whole number of chips is a raise: too many nodes to count; bet sizes make a tree of it"
 _PAPER = "states have a fold at every decision node, as in Zinkevich et al. 2007"
 
@@ -84,7 +86,7 @@ def measure(game: Game, buckets: int | None = None) -> GameSize:
         return GameSize(game.name, players, streets, buckets=buckets, note=_UNCOUNTED)
     if buckets is None:
         views = [counting.private_views(definition, s) for s in range(streets)]
-        distinct = [counting.distinct_views(definition, s) for s in range(streets)]
+        distinct = [counting.distinct_views(definition, s, game.run_out_cards) for s in range(streets)]
         deals = [counting.joint_deals(definition, s) for s in range(streets)]
     else:
         views = distinct = [buckets ** (s + 1) for s in range(streets)]
@@ -157,9 +159,12 @@ def _public_nodes(game: PokerGame) -> _PublicNodes | None:
         offers_every_size = any(EVERY_SIZE in sizes for player in game.menu.sizes for sets in player for sizes in sets)
         if offers_every_size or definition.num_players > 2:
             return None
-    if definition.num_players > 2:
-        return _count_by_rules(definition)
-    tree = build_tree(definition, game.menu)
+    try:
+        if definition.num_players > 2:
+            return _count_by_rules(definition)
+        tree = build_tree(definition, game.menu, _MOST_NODES_TO_COUNT)
+    except TreeSizeError:
+        return None
     nodes = tree.nodes
     is_decision = nodes["kind"] == DECISION
 
@@ -185,6 +190,8 @@ def _count_by_rules(definition: GameDefinition) -> _PublicNodes:
     decisions, actions, folds (single players giving up), ends and closings for each street.
     """
     known: dict[tuple[Any, ...], Any] = {}
+    # The dealer's limit on the actions of a round can be met where raises are many.
+    limit_can_be_met = (max(definition.max_raises) + 2) * definition.num_players > MAX_ACTIONS_PER_ROUND
 
     def count(state: BettingState) -> Any:
         actions = state.actions[state.round]
@@ -196,7 +203,7 @@ def _count_by_rules(definition: GameDefinition) -> _PublicNodes:
             tuple(state.folded),
             state.min_raise_to,
             len(raises),
-            len(actions) if not definition.limit else 0,
+            len(actions) if limit_can_be_met else 0,
             since,
         )
         if key in known:
@@ -220,6 +227,8 @@ def _count_by_rules(definition: GameDefinition) -> _PublicNodes:
                 total[4, state.round] += after.round != state.round
                 total = total + count(after)
         known[key] = total
+        if len(known) > _MOST_STATES_TO_COUNT:
+            raise TreeSizeError(f"more than {_MOST_STATES_TO_COUNT:,} different betting states: choose less chips")
         return total
 
     rows = count(BettingState(definition)).tolist()
