@@ -9,8 +9,10 @@ the code: everything lives under `FOLDWISE_CACHE` (default: the user's cache dir
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,8 @@ def cache_folder() -> Path:
 
 
 @cache
-def _numba_folder(room: str) -> str:
+def _numba_folder(room: str) -> str | None:
+    """The folder of a room's compiled code, or None where it cannot be written."""
     digest = hashlib.sha256(f"numba {numba.__version__}".encode())
     for upstream in _UPSTREAM.get(room, ()):
         for source in sorted((_SOURCE_ROOT / upstream).rglob("*.py")):
@@ -47,9 +50,11 @@ def _numba_folder(room: str) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        _remove_unused(folder.parent)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
-        pass  # a read-only cache costs compile time, nothing else
+        return None
+    with suppress(OSError):  # another process may be removing the same ones
+        _remove_unused(folder.parent)
     return str(folder)
 
 
@@ -64,6 +69,8 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
     if function is None:
         return lambda inner: kernel(inner, **options)
+    folder = _numba_folder(function.__module__.partition(".")[0])
     config: Any = numba.config
-    config.CACHE_DIR = _numba_folder(function.__module__.partition(".")[0])
-    return numba.njit(function, **{"cache": True, "nogil": True, **options})
+    # A cache that cannot be written costs compile time, nothing else: numba would turn to a folder next to the code.
+    config.CACHE_DIR = folder or ""
+    return numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})

@@ -1,0 +1,112 @@
+"""The kernel cache: a new folder when any source upstream changes, nothing next to the code, and no cache needed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from game import compiled
+
+ROOT = Path(__file__).resolve().parent.parent
+CALLER = """
+from game.compiled import kernel
+from game.helper_kernels import two
+
+
+@kernel
+def four():
+    return 2 * two()
+"""
+HELPER = "from game.compiled import kernel\n\n\n@kernel\ndef two():\n    return {}\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A small copy: the real `game/compiled.py`, and two kernels in two files and two rooms."""
+    root = tmp_path / "project"
+    for room in ("game", "solver"):
+        (root / room).mkdir(parents=True)
+        (root / room / "__init__.py").write_text("")
+    shutil.copy(ROOT / "game" / "compiled.py", root / "game" / "compiled.py")
+    (root / "game" / "helper_kernels.py").write_text(HELPER.format(2))
+    (root / "solver" / "caller_kernels.py").write_text(CALLER)
+    return root
+
+
+def run(project: Path, cache: Path) -> int:
+    """`four()` in a fresh interpreter."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment |= {"FOLDWISE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project)}
+    script = "from solver.caller_kernels import four; print(four())"
+    return int(subprocess.check_output([sys.executable, "-c", script], cwd=project, env=environment, text=True))
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def folders(cache: Path) -> dict[str, str]:
+    """Names of the cache's folders, and their rooms."""
+    return {folder.name: folder.name.partition("-")[0] for folder in (cache / "numba").iterdir()}
+
+
+def test_new_folder_when_a_source_upstream_changes(project, tmp_path):
+    """numba alone would run the cached caller with an old helper: it looks at the caller's file only."""
+    cache = tmp_path / "cache"
+    sources = files(project)
+    assert run(project, cache) == 4
+    first = folders(cache)
+    assert sorted(first.values()) == ["game", "solver"]
+    (project / "game" / "helper_kernels.py").write_text(HELPER.format(5))
+    assert run(project, cache) == 10
+    second = folders(cache)
+    assert sorted(second[name] for name in second.keys() - first) == ["game", "solver"]
+    assert files(project) == sources  # nothing is written next to the code
+
+
+def test_change_downstream_leaves_the_folder_upstream(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    folder_of = compiled._numba_folder.__wrapped__  # without the memory of this process
+    game, solver = folder_of("game"), folder_of("solver")
+    assert (folder_of("game"), folder_of("solver")) == (game, solver)
+    (project / "solver" / "caller_kernels.py").write_text(CALLER.replace("2 * two", "3 * two"))
+    assert folder_of("game") == game
+    assert folder_of("solver") != solver
+
+
+def test_without_a_cache_nothing_is_written_next_to_the_code(project, tmp_path):
+    """A cache folder that cannot be made costs compile time, nothing else."""
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    sources = files(project)
+    assert run(project, in_the_way / "cache") == 4
+    assert files(project) == sources
+
+
+def test_place_of_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path))
+    assert compiled.cache_folder() == tmp_path
+    monkeypatch.delenv("FOLDWISE_CACHE")
+    assert compiled.cache_folder().name == "foldwise"
+    assert ROOT not in compiled.cache_folder().parents
+
+
+def test_unused_folders_are_removed(tmp_path):
+    old, new = tmp_path / "game-old", tmp_path / "game-new"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "code").write_text("")
+    long_ago = time.time() - 15 * 24 * 3600
+    os.utime(old, (long_ago, long_ago))
+    compiled._remove_unused(tmp_path)
+    assert list(tmp_path.iterdir()) == [new]
+
+
+def test_kernel_takes_options():
+    kernel = compiled.kernel(boundscheck=True)(lambda x: x + 1)
+    assert kernel(1) == 2

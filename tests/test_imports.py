@@ -1,0 +1,96 @@
+"""The arrows between the rooms, read from the sources and from a running interpreter."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
+# What each room may import of the others.
+ARROWS = {
+    "game": set(),
+    "abstraction": {"game"},
+    "solver": {"game", "abstraction"},
+    "postprocess": set(),
+    "agent": {"game", "abstraction", "postprocess"},
+    "matches": {"game", "abstraction", "postprocess", "agent"},
+    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "matches"},
+}
+SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def imported_packages(source: str) -> set[str]:
+    """Top-level packages of all imports, also those inside functions and of `import_module("...")`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
+            found |= {arg.value.partition(".")[0] for arg in node.args if isinstance(arg, ast.Constant)}
+    return found
+
+
+def test_reader_of_imports_sees_all_forms():
+    source = "import a.b, c\nfrom d.e import f\ndef g():\n    from h import i\n    importlib.import_module('j.k')\n"
+    assert imported_packages(source) == {"a", "c", "d", "h", "j"}
+
+
+def test_every_room_is_read():
+    assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_follow_the_arrows(path):
+    room = path.relative_to(ROOT).parts[0]
+    packages = imported_packages(path.read_text(encoding="utf-8"))
+    assert packages & set(ROOMS) <= ARROWS[room] | {room}
+    assert not packages & {"tests", "benchmarks"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_the_command_line_prints(path):
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    prints = [node.lineno for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
+    assert path.relative_to(ROOT).parts[0] == "cli" or not prints
+
+
+def test_postprocess_imports_numpy_alone():
+    allowed = set(sys.stdlib_module_names) | {"numpy", "postprocess"}
+    for path in (ROOT / "postprocess").rglob("*.py"):
+        assert imported_packages(path.read_text(encoding="utf-8")) <= allowed
+
+
+def test_kernel_cache_knows_the_arrows():
+    """The folder of compiled code is named by the sources of exactly the rooms whose kernels a room may call."""
+    from game.compiled import _UPSTREAM
+
+    assert {room: set(upstream) for room, upstream in _UPSTREAM.items()} == {
+        room: ARROWS[room] | {room} for room in ROOMS if room != "cli"
+    }
+
+
+@pytest.mark.parametrize(
+    "room, absent",
+    [
+        ("agent", ("solver", "cli", "matches")),
+        ("matches", ("solver", "cli")),
+        ("solver", ("agent", "matches", "cli")),
+    ],
+)
+def test_loading_a_room_loads_no_other(room, absent):
+    """Every module of the room imported in a fresh interpreter: play loads no training code."""
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if path.name != "__main__.py"
+    ]
+    script = f"import sys, {', '.join(modules)}\nprint(*{{m.partition('.')[0] for m in sys.modules}})"
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert room in loaded.split()
+    assert not set(absent) & set(loaded.split())
