@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import pytest
 
 from game import compiled
@@ -79,13 +80,17 @@ def test_change_downstream_leaves_the_folder_upstream(project, tmp_path, monkeyp
     assert folder_of("solver") != solver
 
 
-def test_without_a_cache_nothing_is_written_next_to_the_code(project, tmp_path):
-    """A cache folder that cannot be made costs compile time, nothing else."""
+def test_without_a_writable_cache_kernels_are_not_cached(tmp_path, monkeypatch):
+    """It costs compile time, nothing else; left to itself numba would write next to the code."""
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    sources = files(project)
-    assert run(project, in_the_way / "cache") == 4
-    assert files(project) == sources
+    monkeypatch.setenv("FOLDWISE_CACHE", str(in_the_way / "cache"))
+    monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)  # put back after the test
+    kernel = compiled.kernel(boundscheck=True)(lambda x: x + 1)
+    assert kernel(1) == 2
+    assert kernel.stats.cache_path is None
+    assert kernel.targetoptions["boundscheck"]
 
 
 def test_place_of_the_cache(monkeypatch, tmp_path):
@@ -105,8 +110,3 @@ def test_unused_folders_are_removed(tmp_path):
     os.utime(old, (long_ago, long_ago))
     compiled._remove_unused(tmp_path)
     assert list(tmp_path.iterdir()) == [new]
-
-
-def test_kernel_takes_options():
-    kernel = compiled.kernel(boundscheck=True)(lambda x: x + 1)
-    assert kernel(1) == 2

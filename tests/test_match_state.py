@@ -213,7 +213,7 @@ def test_who_sees_which_cards(betting, seen):
         assert all(cards[p] == HOLES[p] for p in seen[position])
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(definitions(), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_every_view_reads_back(game, seed, hand_number):
     rng = Random(seed)
