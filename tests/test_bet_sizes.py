@@ -56,7 +56,7 @@ def test_pot_fractions_are_of_the_pot_after_calling():
 
 
 def test_small_sizes_become_the_minimum_and_equal_ones_merge():
-    assert _raises(["f c m 0.1p 0.25p 1p", "f c", "f c", "f c"]) == [200, 300]
+    assert _raises(["f c m 0.1p 0.25p 1p | f c", "f c", "f c", "f c"]) == [200, 300]
 
 
 def test_sizes_near_the_stack_become_all_in():
