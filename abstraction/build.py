@@ -1,13 +1,108 @@
-"""From a config to the abstract game."""
+"""From a config to its card abstraction and its abstract game, reusing what is built."""
+
+import hashlib
+import logging
+from pathlib import Path
 
 from abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
+from abstraction.blocks import Report
+from abstraction.card_abstraction import CardAbstraction
+from abstraction.card_building import build_cards
+from abstraction.card_config import CardConfig
 from abstraction.card_lookup import enumerated_views
 from abstraction.config import AbstractionConfig, check_config
+from abstraction.hand_strength import HandStrength, fingerprint
+from abstraction.holdem_deals import BOARD_SIZES, CardSource, two_round_joint
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
 from abstraction.strategy import Strategy
-from game.errors import FormatError
-from game.library import BluffGame, find_game
-from game.tree import build_tree
+from game.compiled import cache_folder
+from game.errors import DefinitionError, FormatError
+from game.library import BluffGame, PokerGame, find_game
+from game.tree import Tree, build_tree
+
+log = logging.getLogger(__name__)
+
+_HOLDEM_BOARDS = ((0,), (0, 3), (0, 3, 1), (0, 3, 1, 1))
+# What the buckets of a config depend on besides hand strength.
+_SOURCES = (
+    "card_config.py",
+    "card_building.py",
+    "card_abstraction.py",
+    "buckets.py",
+    "bucket_kernels.py",
+    "clustering.py",
+    "clustering_kernels.py",
+    "hierarchical.py",
+    "hierarchical_kernels.py",
+)
+
+
+def is_holdem(game: PokerGame) -> bool:
+    """Whether the card tables fit: two hole cards, the full deck, flop, turn and river as far as the game goes."""
+    definition = game.definition
+    return (
+        definition.num_players == 2
+        and len(definition.deck) == 52
+        and definition.num_hole_cards == 2
+        and definition.num_board_cards in _HOLDEM_BOARDS
+    )
+
+
+def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
+    """The card abstraction of a config: from the cache, or built into it. A damaged cache is built anew."""
+    digest = hashlib.sha256(f"{fingerprint()} {config.model_dump_json()}".encode())
+    for name in _SOURCES:
+        source = Path(__file__).parent / name
+        if source.exists():
+            digest.update(source.read_bytes())
+    folder = cache_folder() / "cards" / digest.hexdigest()[:16]
+    if folder.exists():
+        try:
+            return CardAbstraction.load(folder)
+        except FormatError as error:
+            log.warning("%s; building it again", error)
+    cards = build_cards(config, HandStrength(report=report), report)
+    cards.save(folder)
+    return CardAbstraction.load(folder, check=False)
+
+
+def config_tree(config: AbstractionConfig) -> Tree:
+    """The public tree of a config: the game's betting, or the bet sizes given."""
+    game = find_game(config.game)
+    if isinstance(game, BluffGame):
+        return game.build_tree()
+    return build_tree(game.definition, config.bets.menu() if config.bets is not None else game.menu)
+
+
+def config_cards(config: AbstractionConfig) -> CardConfig | None:
+    """The card abstraction a config asks for; None where a toy game's deals are all told apart."""
+    game = find_game(config.game)
+    if isinstance(game, BluffGame) or not is_holdem(game):
+        return None
+    if config.cards is None:
+        raise DefinitionError(f"config {config.name!r}: {config.game!r} needs a [cards] section, see configs/")
+    return config.cards
+
+
+def build_abstract_game(config: AbstractionConfig, report: Report | None = None) -> AbstractGame:
+    """The abstract game of a config."""
+    game = find_game(config.game)
+    deals: DealSource
+    if isinstance(game, BluffGame):
+        deals = JointSource(enumerate_bluff(game.bluff, game.bluff.round_values))
+    elif (cards := config_cards(config)) is None:
+        deals = JointSource(enumerate_poker(enumerated_views(config)))
+    else:
+        deals = _holdem_deals(game, load_cards(cards, report), report)
+    return make_abstract_game(config.name, config_tree(config), deals, game.unit_chips)
+
+
+def _holdem_deals(game: PokerGame, cards: CardAbstraction, report: Report | None) -> DealSource:
+    if game.num_streets == 2:
+        joint = two_round_joint(cards, report)
+        if joint is not None:
+            return JointSource(joint)
+    return CardSource(cards, game.num_streets, BOARD_SIZES[game.num_streets - 1] + game.run_out_cards)
 
 
 def load_abstract_game(strategy: Strategy) -> AbstractGame:
@@ -24,16 +119,3 @@ def load_abstract_game(strategy: Strategy) -> AbstractGame:
             f"makes {game.fingerprint}: solve it again"
         )
     return game
-
-
-def build_abstract_game(config: AbstractionConfig) -> AbstractGame:
-    """The abstract game of a config; card tables come from the cache, or are built into it."""
-    game = find_game(config.game)
-    deals: DealSource
-    if isinstance(game, BluffGame):
-        tree = game.build_tree()
-        deals = JointSource(enumerate_bluff(game.bluff, game.bluff.round_values))
-    else:
-        tree = build_tree(game.definition, config.bets.menu() if config.bets is not None else game.menu)
-        deals = JointSource(enumerate_poker(enumerated_views(config)))
-    return make_abstract_game(config.name, tree, deals, game.unit_chips)

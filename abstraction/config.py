@@ -2,11 +2,12 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from abstraction.bet_sizes import make_menu
+from abstraction.card_config import CardConfig
 from game.errors import DefinitionError
 from game.library import PokerGame, find_game
 from game.tree import BetMenu
@@ -16,33 +17,6 @@ class Strict(BaseModel):
     """Refuses keys it does not know, so that a typing error is not a silent default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StreetCards(Strict):
-    """How hands are grouped on one street."""
-
-    method: Literal["none", "lossless", "percentile", "percentile-nested", "kmeans-emd", "kmeans-ochs"]
-    buckets: Annotated[int, Field(ge=1, description="buckets, or for nested ones buckets within each one before")] = 1
-    metric: Annotated[Literal["hs2", "hs"], Field(description="expected hand strength squared, or plain")] = "hs2"
-    restarts: Annotated[int, Field(ge=1, description="k-means: the best of this many starts")] = 1
-    passes: Annotated[int, Field(ge=1, description="k-means: most passes over the hands")] = 30
-    sample: Annotated[int, Field(ge=0, description="k-means: hands to learn from; 0 takes all")] = 0
-
-
-class PublicClusters(Strict):
-    """Hierarchical abstraction: flops in public clusters, private buckets within each (Brown et al. 2015)."""
-
-    clusters: Annotated[int, Field(ge=1)] = 60
-    base_buckets: Annotated[int, Field(ge=2, description="private flop buckets that distances are measured by")] = 5000
-    objective: Annotated[Literal["sum", "mean"], Field(description="distance of a flop to a cluster")] = "sum"
-
-
-class Cards(Strict):
-    """The card abstraction, one entry a street."""
-
-    streets: tuple[StreetCards, ...]
-    public: PublicClusters | None = None
-    seed: int = 1
 
 
 class Bets(Strict):
@@ -70,7 +44,7 @@ class AbstractionConfig(Strict):
 
     name: str
     game: Annotated[str, Field(description="a built-in game, or the path of a .game file")]
-    cards: Cards | None = None
+    cards: CardConfig | None = None
     bets: Bets | None = None
 
     def check(self) -> None:

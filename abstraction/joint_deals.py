@@ -133,6 +133,11 @@ class EnumeratedViews:
     def _view(self, hole: Sequence[int], boards: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(sorted(cards if self._suits_matter else map(rank_of, cards))) for cards in (hole, *boards))
 
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Views on each street."""
+        return tuple(len(numbers) for numbers in self._numbers)
+
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of hole cards and the board so far, dealt in that order."""
         sizes = self.definition.board_sizes

@@ -1,4 +1,4 @@
-"""Pictures: convergence curves."""
+"""Pictures: convergence curves, preflop grids."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from abstraction.card_abstraction import CardAbstraction
 from abstraction.strategy import StrategyManifest
 
 
-def _new_axes(width: float = 7.0, height: float = 4.5) -> tuple[Any, Any]:
+def _new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple[Any, Any]:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")
+    return pyplot.subplots(1, columns, figsize=(width, height), layout="constrained")
 
 
 def _label(manifest: StrategyManifest) -> str:
@@ -68,3 +69,35 @@ def _curve(manifest: StrategyManifest, x: str) -> tuple[Any, Any]:
     ]
     array = np.array(points, dtype=np.float64).reshape(-1, 2)
     return array[:, 0], array[:, 1]
+
+
+def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
+    """The 169 hands in the usual square (suited above the diagonal) by E[HS^2] and by bucket."""
+    from abstraction.hand_strength import HandStrength
+    from game.cards import RANKS, make_card
+    from game.hand_index import hand_index
+
+    values = HandStrength().values(0, "hs2")
+    index = hand_index((2,))
+    strength, bucket = np.zeros((13, 13)), np.zeros((13, 13))
+    for row in range(13):
+        for column in range(13):
+            high, low = 12 - min(row, column), 12 - max(row, column)
+            hand = (make_card(high, 0), make_card(low, 0 if column > row else 1))
+            strength[row, column] = values[index.index(hand)]
+            bucket[row, column] = cards.bucket(hand)
+    figure, axes = _new_axes(13.0, 6.2, columns=2)
+    for axis, grid, title, form in (
+        (axes[0], strength, "E[HS^2]", "{:.2f}"),
+        (axes[1], bucket, f"bucket, of {cards.num_buckets[0]}", "{:.0f}"),
+    ):
+        axis.imshow(grid, cmap="viridis")
+        for row in range(13):
+            for column in range(13):
+                high, low = 12 - min(row, column), 12 - max(row, column)
+                suited = "" if row == column else ("s" if column > row else "o")
+                text = f"{RANKS[high]}{RANKS[low]}{suited}\n" + form.format(grid[row, column])
+                dark = grid[row, column] < grid.min() + 0.6 * (grid.max() - grid.min())
+                axis.text(column, row, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+        axis.set(title=title, xticks=[], yticks=[])
+    figure.savefig(output, dpi=130)

@@ -1,0 +1,103 @@
+"""How large the abstract game of a config is, before anything long starts."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from abstraction.build import config_cards, config_tree
+from abstraction.card_config import CardConfig
+from abstraction.card_lookup import enumerated_views
+from abstraction.config import AbstractionConfig
+from game.hand_index import hand_index
+from game.library import BluffGame, find_game
+from game.tree_kernels import DECISION
+
+_STREETS = ("preflop", "flop", "turn", "river")
+_ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
+_RAW_VIEWS = (1326, 1326 * 22100)
+# Solver tables: a regret and a strategy sum, in double precision, for each infoset-action.
+BYTES_PER_ENTRY = 16
+
+
+@dataclass(frozen=True)
+class StreetEstimate:
+    street: str
+    decision_nodes: int
+    nodes: int
+    buckets: int
+    infosets: int
+    infoset_actions: int
+
+
+@dataclass(frozen=True)
+class SizeEstimate:
+    name: str
+    streets: tuple[StreetEstimate, ...]
+    infosets: int
+    infoset_actions: int
+    table_bytes: int
+    tree_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def card_buckets(config: CardConfig) -> list[int]:
+    """Buckets of each street, from the config alone."""
+    counts: list[int] = []
+    for street, cards in enumerate(config.streets):
+        if cards.method == "lossless":
+            counts.append(hand_index(_ORDERED[street]).size)
+        elif cards.method == "none":
+            counts.append(_RAW_VIEWS[street])
+        else:
+            assert cards.buckets is not None
+            within = 1
+            if config.public is not None and street > 0:
+                within = config.public.clusters
+            elif cards.method == "percentile-nested":
+                within = counts[-1]
+            counts.append(within * cards.buckets)
+    return counts
+
+
+def _num_buckets(config: AbstractionConfig) -> list[tuple[int, int]]:
+    game = find_game(config.game)
+    if isinstance(game, BluffGame):
+        return [game.num_rolls]
+    cards = config_cards(config)
+    if cards is not None:
+        return [(count, count) for count in card_buckets(cards)]
+    return [(count, count) for count in enumerated_views(config).num_buckets]
+
+
+def estimate_size(config: AbstractionConfig) -> SizeEstimate:
+    """Nodes, infosets and infoset-actions by street, and the bytes a solver's tables take."""
+    tree = config_tree(config)
+    nodes = tree.nodes
+    buckets = _num_buckets(config)
+    streets = []
+    for street, counts in enumerate(buckets):
+        here = nodes["street"] == street
+        decisions = here & (nodes["kind"] == DECISION)
+        views = np.array(counts, dtype=np.int64)[nodes["player"][decisions]]
+        streets.append(
+            StreetEstimate(
+                street=_STREETS[street],
+                decision_nodes=int(decisions.sum()),
+                nodes=int(here.sum()),
+                buckets=max(counts),
+                infosets=int(views.sum()),
+                infoset_actions=int((views * nodes["num_children"][decisions]).sum()),
+            )
+        )
+    entries = sum(street.infoset_actions for street in streets)
+    return SizeEstimate(
+        name=config.name,
+        streets=tuple(streets),
+        infosets=sum(street.infosets for street in streets),
+        infoset_actions=entries,
+        table_bytes=BYTES_PER_ENTRY * entries,
+        tree_bytes=sum(array.nbytes for array in tree),
+    )

@@ -1,0 +1,95 @@
+"""Deals of hold'em through a card abstraction: sampled from the real deck, or for two-round games exactly."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.blocks import Report, run_blocks
+from abstraction.boards import boards
+from abstraction.card_abstraction import CardAbstraction
+from abstraction.card_building import flop_buckets
+from abstraction.deal_kernels import count_two_round_pairs, draw_holdem
+from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from game.evaluator import evaluator_tables
+from game.hole_cards import PAIR_CARDS
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int32]
+
+BOARD_SIZES = (0, 3, 4, 5)
+# Bucket sequences a two-round game may have for its joint distribution to be counted: 1.4 million hand pairs a flop are
+# cheap, a matrix of more than these rows is not.
+MOST_JOINT_SEQUENCES = 2000
+
+
+@dataclass(frozen=True)
+class CardSource:
+    """Deals drawn from the real deck, bucketed as they are drawn."""
+
+    cards: CardAbstraction
+    num_streets: int
+    board_cards: int  # on the table at showdown
+
+    @property
+    def num_buckets(self) -> Int:
+        return np.array([(count, count) for count in self.cards.num_buckets], dtype=np.int32)
+
+    @property
+    def outcomes(self) -> Float:
+        return SHOWDOWN_OUTCOMES
+
+    @property
+    def joint(self) -> JointDeals | None:
+        return None
+
+    @property
+    def fingerprint(self) -> str:
+        return self.cards.fingerprint
+
+    @cached_property
+    def _deck(self) -> npt.NDArray[np.int64]:
+        return np.arange(52)
+
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+        deck = self._deck.copy()
+        draw_holdem(
+            rng, self.cards.tables, evaluator_tables(), self.num_streets, self.board_cards, deck, buckets, outcome_rows
+        )
+
+
+def two_round_joint(cards: CardAbstraction, report: Report | None = None) -> JointDeals | None:
+    """Joint distribution of both players' buckets before and on the flop, with five-card showdowns.
+
+    Exact: all pairs of hands on each of the 1,755 suit-distinct flops, weighted by the flops each stands for. None
+    where there are too many bucket sequences for a matrix.
+    """
+    flops = boards(3)
+    on_flop = flop_buckets(cards, report)  # [1755, 1326]; -1 where hand and flop clash
+    before = cards.bucket_hands(0, PAIR_CARDS)  # [1326]
+    sequence = np.where(on_flop >= 0, before * cards.num_buckets[1] + on_flop, -1)
+    numbers = np.unique(sequence[sequence >= 0])
+    if len(numbers) > MOST_JOINT_SEQUENCES:
+        return None
+    compact = np.where(sequence >= 0, np.searchsorted(numbers, np.maximum(sequence, 0)), -1).astype(np.int32)
+    size = len(numbers)
+    parts: list[npt.NDArray[np.int64]] = []
+
+    def work(first: int, last: int) -> None:
+        counts = np.zeros((size, size, 3), dtype=np.int64)
+        pairs = PAIR_CARDS.astype(np.int64)
+        count_two_round_pairs(evaluator_tables(), flops.cards, flops.orbits, pairs, compact, first, last, counts)
+        parts.append(counts)
+
+    run_blocks(work, len(flops.cards), "joint distribution", report)
+    counts = sum(parts[1:], parts[0])
+    first, second, row = np.nonzero(counts)
+    street_buckets = np.stack([numbers // cards.num_buckets[1], numbers % cards.num_buckets[1]], axis=1)
+    weights = counts[first, second, row].astype(np.float64)
+    return JointDeals(
+        buckets=np.stack([street_buckets[first], street_buckets[second]], axis=1).astype(np.int32),
+        outcome_row=row.astype(np.int32),
+        probability=weights / weights.sum(),
+        outcomes=SHOWDOWN_OUTCOMES,
+    )

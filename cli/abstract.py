@@ -1,0 +1,164 @@
+"""`foldwise abstract`: the card abstraction of a config, what a hand looks like in it, and how large the game is."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli.offline import ConfigArgument, SetOption
+from cli.output import JsonOption, ProgressLine, emit, stdout
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from abstraction.card_abstraction import CardAbstraction
+    from abstraction.config import AbstractionConfig
+    from abstraction.explain import HandReport
+
+STREETS = ("preflop", "flop", "turn", "river")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("abstract")(abstract)
+
+
+def abstract(
+    config: ConfigArgument,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")] = False,
+    show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None,
+    board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = "",
+    png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None,
+    overrides: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the card abstraction of a config, or explain it.
+
+    Exact hand strength is computed once and kept; an abstraction that is built already is reused.
+
+    Example: foldwise abstract configs/hunl-small.toml -o runs/cards
+
+    Example: foldwise abstract configs/hunl-small.toml --show AhKh --board Qh7h2c
+    """
+    from abstraction.build import config_cards, load_cards
+    from abstraction.config import parse_override, read_config
+    from solver.config import RunConfig
+
+    settings = read_config(config, RunConfig, dict(parse_override(text) for text in overrides or []))
+    if estimate:
+        _estimate(settings, as_json)
+        return
+    wanted = config_cards(settings)
+    if wanted is None:
+        raise DefinitionError(f"config {settings.name!r}: {settings.game!r} has no card abstraction: all deals are told apart")
+    if output is None and show is None and png is None:
+        raise DefinitionError("abstract: give -o DIR to write, --show HAND or --png FILE to look, or --estimate")
+    line = ProgressLine(f"abstract {settings.name}")
+    start = time.perf_counter()
+    cards = load_cards(wanted, lambda stage, share: line.update(stage, share))
+    if output is not None:
+        _save(cards, output)
+    seconds = time.perf_counter() - start
+    result: dict[str, Any] = {
+        "streets": [
+            {"street": name, "classes": street.classes, "buckets": street.num_buckets}
+            for name, street in zip(STREETS, cards.streets)
+        ],
+        "seconds": seconds,
+        "bytes": cards.bytes,
+        "fingerprint": cards.fingerprint,
+    }
+    report: HandReport | None = None
+    if show is not None:
+        from abstraction.explain import explain_hand
+
+        report = explain_hand(cards, show, board)
+        result["hand"] = report.as_dict()
+    if png is not None:
+        from cli.pictures import draw_preflop_grid
+
+        draw_preflop_grid(cards, png)
+        result["png"] = str(png)
+
+    def print_it() -> None:
+        if report is not None:
+            _print_hand(report)
+        else:
+            _print_streets(cards, seconds)
+        if output is not None:
+            stdout.print(f"written to {output}")
+        if png is not None:
+            stdout.print(f"drawn to {png}")
+
+    emit(result, as_json, print_it)
+
+
+def _save(cards: "CardAbstraction", output: Path) -> None:
+    from abstraction.card_abstraction import CardAbstraction
+    from game.errors import FormatError
+
+    if output.exists() and not output.is_dir():
+        raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
+    if output.exists() and any(output.iterdir()):
+        try:
+            if CardAbstraction.load(output).fingerprint == cards.fingerprint:
+                return  # built already
+        except FormatError:
+            if not (output / "manifest.json").exists():
+                raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder") from None
+    cards.save(output)
+
+
+def _print_streets(cards: "CardAbstraction", seconds: float) -> None:
+    table = Table(box=None, header_style="bold")
+    for heading in ("street", "classes", "buckets"):
+        table.add_column(heading, justify="left" if heading == "street" else "right")
+    for name, street in zip(STREETS, cards.streets):
+        table.add_row(name, f"{street.classes:,}", f"{street.num_buckets:,}")
+    stdout.print(table)
+    stdout.print(f"{cards.bytes / 1e6:,.1f} MB in {seconds:.1f} s, fingerprint {cards.fingerprint}")
+
+
+def _print_hand(report: "HandReport") -> None:
+    stdout.print(f"{report.hand} on {report.board or 'no board'}")
+    table = Table(box=None, header_style="bold")
+    for heading in ("street", "E[HS]", "E[HS^2]", "bucket", "of", "also in it"):
+        table.add_column(heading, justify="left" if heading in ("street", "also in it") else "right")
+    for street in report.streets:
+        table.add_row(
+            street.street,
+            f"{street.hs:.4f}",
+            f"{street.hs2:.4f}",
+            str(street.bucket),
+            str(street.num_buckets),
+            " ".join(street.neighbours),
+        )
+    stdout.print(table)
+
+
+def _estimate(settings: "AbstractionConfig", as_json: bool) -> None:
+    from abstraction.estimate import estimate_size
+
+    size = estimate_size(settings)
+
+    def print_it() -> None:
+        table = Table(box=None, header_style="bold")
+        for heading in ("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"):
+            table.add_column(heading, justify="left" if heading == "street" else "right")
+        for street in size.streets:
+            numbers = (
+                street.decision_nodes,
+                street.nodes,
+                street.buckets,
+                street.infosets,
+                street.infoset_actions,
+            )
+            table.add_row(street.street, *(f"{number:,}" for number in numbers))
+        stdout.print(table)
+        stdout.print(
+            f"{size.infosets:,} infosets, {size.infoset_actions:,} infoset-actions: "
+            f"{size.table_bytes / 1e9:.3f} GB of solver tables, {size.tree_bytes / 1e9:.3f} GB of tree"
+        )
+
+    emit(size.as_dict(), as_json, print_it)
