@@ -4,15 +4,13 @@ Hand strength HS is the probability of beating one uniformly random opponent han
 seen. E[HS] and E[HS^2] are expectations over the board cards still to come, up to five, of the final HS and its square
 (Zinkevich et al., NIPS 2007, section 4.1). All sums are kept as integers, so equal strengths are equal numbers.
 
-The final strengths of all hands on the 134,459 suit-distinct boards come first; turn and flop sums follow from them board
-by board, by relabelling suits. Tables by class of (hand, unordered board) are kept in a checked cache.
+The final strengths of all hands on the 134,459 suit-distinct boards come first; turn and flop sums follow from them
+board by board, by relabelling suits. Tables by class of (hand, unordered board) are kept in a checked cache.
 """
 
 import hashlib
 import logging
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from numpy.typing import NDArray
 
 from abstraction import hand_strength_kernels as kernels
 from abstraction.array_folder import load_arrays, save_arrays
+from abstraction.blocks import Report, run_blocks
 from abstraction.boards import Boards, boards
 from game.compiled import cache_folder
 from game.errors import FormatError
@@ -46,21 +45,6 @@ _SOURCES = (
     "abstraction/hand_strength.py",
     "abstraction/hand_strength_kernels.py",
 )
-
-Report = Callable[[str, float], None]  # name of the stage, share done
-
-
-def run_blocks(work: Callable[[int, int], None], total: int, stage: str, report: Report | None, block: int = 0) -> None:
-    """Call `work(first, last)` over 0..total in blocks, on all cores; kernels run without the GIL."""
-    workers = os.cpu_count() or 1
-    block = block or max(1, total // (32 * workers))
-    starts = range(0, total, block)
-    with ThreadPoolExecutor(workers) as pool:
-        done = 0
-        for _ in pool.map(lambda first: work(first, min(first + block, total)), starts):
-            done += 1
-            if report is not None:
-                report(stage, done / len(starts))
 
 
 @cache
@@ -142,8 +126,8 @@ class HandStrength:
         """[boards of the street, 1326] exact sums, as `sums` has them by class; zero where cards clash."""
         if street == 3:
             return self.river_boards if metric == "hs" else self.river_boards.astype(np.uint32) ** 2
-        pair = {1: lambda: self.flop_boards, 2: lambda: self.turn_boards}[street]()
-        return pair[0] if metric == "hs" else pair[1]
+        sums, squares = self.flop_boards if street == 1 else self.turn_boards
+        return sums if metric == "hs" else squares
 
     @cached_property
     def _class_tables(self) -> dict[str, NDArray[Any]]:
@@ -163,6 +147,8 @@ class HandStrength:
             save_arrays(folder, kind, FORMAT_VERSION, fingerprint(), {"sources": list(_SOURCES)}, arrays)
         except OSError as error:
             log.warning("hand-strength tables are not kept: %s", error)
+        for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays
+            array.flags.writeable = False
         return arrays
 
     def _make_river_boards(self) -> NDArray[np.uint16]:

@@ -1,9 +1,9 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Hand strength kernels. Strengths are integers: twice the opponent hands beaten plus those tied, of 2 * 990.
 
-N boards of one size, 1,326 pairs in the order of game.hole_cards; a pair that clashes with the board holds zero, so sums
-over further cards need no test. Work comes in blocks of boards, `first` to `last`, that threads take side by side.
+N boards of one size, 1,326 pairs in the order of game.hole_cards; a pair that clashes with the board holds zero, so
+sums over further cards need no test. Work comes in blocks of boards, `first` to `last`, for threads side by side.
 """
-# mypy: allow-untyped-defs
 
 import numpy as np
 

@@ -1,10 +1,10 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Hand ranking kernels. The rank multiset of a hand is a number in base 5 (digit r: how many cards of rank r), so a
 hand's key is a sum over its cards, and board and hole cards can be summed apart. A perfect hash maps key to rank.
 
 A card's word holds its key in the low 32 bits and a one in the 4-bit counter of its suit above them; SUIT_START sets
 the counters to three, so that a counter's top bit shows five or more cards of that suit.
 """
-# mypy: allow-untyped-defs
 
 import numpy as np
 
