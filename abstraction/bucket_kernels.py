@@ -6,28 +6,27 @@
 
 import numpy as np
 
-from abstraction.card_abstraction_kernels import bucket_of, street_bucket
+from abstraction.card_abstraction_kernels import street_bucket
 from abstraction.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
 from game.compiled import kernel
+from game.hand_index_kernels import index_cards
 
 ORBIT_BITS = 5  # a flop's class has at most 24 flops
 
 
 @kernel
-def flop_buckets_block(
-    tables, boards, pair_cards, first, last, out
-):  # CardAbstractionTables, Boards, ..., [1755, 1326]
-    """Bucket of every pair on each flop, -1 where cards clash."""
+def flop_classes(index, flops, pair_cards, out):  # HandIndexTables, Boards, [1326, 2], [1755, 1326]
+    """Class of every pair on each flop, -1 where cards clash."""
     cards = np.empty(5, np.int64)
-    for row in range(first, last):
+    for row in range(out.shape[0]):
         for i in range(3):
-            cards[2 + i] = boards.cards[row, i]
+            cards[2 + i] = flops.cards[row, i]
         for pair in range(NUM_PAIRS):
             cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if clashes(boards.cards[row], cards[0], cards[1]):
+            if clashes(flops.cards[row], cards[0], cards[1]):
                 out[row, pair] = -1
             else:
-                out[row, pair] = bucket_of(tables, 1, cards)
+                out[row, pair] = index_cards(index, cards)
 
 
 @kernel

@@ -19,7 +19,7 @@ from abstraction.hand_strength import STRENGTH_UNIT, HandStrength
 from abstraction.hand_strength_kernels import class_block
 from game.errors import DefinitionError
 from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS
+from game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 MAX_TABLE = 1 << 16  # tables hold uint16
 
@@ -59,7 +59,7 @@ def flop_percentile(
     strength: HandStrength, num_parts: int, metric: str, parents: NDArray[np.int32], num_parents: int
 ) -> StreetAbstraction:
     """Equal parts within each parent; `parents` [1755, 1326] is -1 where cards clash."""
-    _check_table(num_parts * num_parents)
+    check_table(num_parts * num_parents)
     rows = boards(3)
     values = strength.board_sums(1, metric)
     buckets = np.zeros(values.shape, np.uint16)
@@ -82,13 +82,21 @@ def flop_table(buckets: NDArray[np.uint16]) -> NDArray[np.uint16]:
     return table
 
 
+def flop_class_rows() -> NDArray[np.int64]:
+    """[1755, 1326] class of every pair on every suit-distinct flop; -1 where cards clash."""
+    rows = boards(3)
+    out = np.empty((len(rows.cards), NUM_PAIRS), np.int64)
+    kernels.flop_classes(hand_index((2, 3)).tables, rows, PAIR_CARDS, out)
+    return out
+
+
 def turn_percentile(
     strength: HandStrength, num_parts: int, metric: str, parents: NDArray[np.int32], num_parents: int, parent: str
 ) -> StreetAbstraction:
     """Equal parts within each parent, which the flop decides; without parents the board's order does not matter."""
     classes = strength.sums(2, metric)
     if parent == "none":
-        _check_table(num_parts)
+        check_table(num_parts)
         thresholds = thresholds_of(classes, strength.masses(2), num_parts)
         return StreetAbstraction("table", num_parts, (2, 4), table=_cells_of(classes, thresholds, strength.report))
     keys, edges = _turn_keys(strength, metric, parents, num_parents)
@@ -105,7 +113,7 @@ def turn_percentile(
 
     run_blocks(work, num_parents, "turn thresholds", strength.report, block=1)
     edges_of_cells = np.unique(thresholds)
-    _check_table(edges_of_cells.size + 1)
+    check_table(edges_of_cells.size + 1)
     cells = np.zeros((num_parents, edges_of_cells.size + 1), np.int32)
     for own in range(num_parents):
         cells[own, 1:] = np.searchsorted(thresholds[own], edges_of_cells, side="right")
@@ -179,6 +187,6 @@ def river_percentile(
     )
 
 
-def _check_table(num_entries: int) -> None:
+def check_table(num_entries: int) -> None:
     if num_entries > MAX_TABLE:
         raise DefinitionError(f"{num_entries} buckets on one street: at most {MAX_TABLE} fit; ask for fewer buckets")

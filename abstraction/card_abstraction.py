@@ -59,6 +59,7 @@ class StreetAbstraction:
     cells: NDArray[np.int32] = field(default_factory=lambda: _NO_CELLS)
     features: NDArray[np.uint8] = field(default_factory=lambda: _NO_FEATURES)
     centres: NDArray[np.uint8] = field(default_factory=lambda: _NO_CENTRES)
+    note: str = ""  # what a reader should know, as that it was trained on a sample
 
     @property
     def classes(self) -> int:
@@ -104,7 +105,7 @@ class CardAbstraction:
             plan[place] = plan.size
             plan = np.concatenate((plan, hand_index(shape).tables))
         tables += [_NO_TABLE] * (len(STREETS) - len(tables))
-        arrays = (plan, self.clusters, *tables, np.concatenate(cells), features, centres)
+        arrays: list[NDArray[Any]] = [plan, self.clusters, *tables, np.concatenate(cells), features, centres]
         return CardAbstractionTables(*(_frozen(array) for array in arrays))
 
     @property
@@ -152,14 +153,15 @@ class CardAbstraction:
         manifest, arrays = load_arrays(folder, KIND, FORMAT_VERSION, check=check)
         streets = []
         for name, fields in zip(STREETS, manifest.made_from["streets"]):
-            own = {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
-            streets.append(StreetAbstraction(**{**fields, "shape": tuple(fields["shape"])}, **own))
+            own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
+            own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
+            streets.append(StreetAbstraction(**own))
         return cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
 
     def _description(self) -> dict[str, Any]:
         streets = [
-            {"method": s.method, "num_buckets": s.num_buckets, "shape": list(s.shape), "parent": s.parent}
-            for s in self.streets
+            {name: getattr(street, name) for name in ("method", "num_buckets", "shape", "parent", "note")}
+            for street in self.streets
         ]
         return {"config": self.made_from, "streets": streets}
 

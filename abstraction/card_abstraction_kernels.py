@@ -10,8 +10,8 @@ from game.hand_index_kernels import NUM_ROUNDS, index_cards_at
 LOSSLESS, RAW, TABLE, CELLS, NEAREST = range(5)
 # What selects a street's row of cells or centres.
 NO_PARENT, PARENT_BUCKET, PARENT_CLUSTER = range(3)
-# `plan` is one int64 array: a row of these for each of four streets, then where the index of flops alone begins, then the
-# hand-index tables. Few arrays, because every array a kernel holds costs it a reference count.
+# `plan` is one int64 array: a row of these for each of four streets, then where the index of flops alone begins, then
+# the hand-index tables. Few arrays, because each is handed over by every call; `_nrt=False` as in hand_index_kernels.
 METHOD, PARENT, INDEX, CELLS_START, CELLS_WIDTH, CENTRES_START, NUM_CENTRES, PLAN_ROW = range(8)
 CLUSTER_INDEX = 4 * PLAN_ROW
 PLAN_HEADER = CLUSTER_INDEX + 1

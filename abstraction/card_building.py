@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import bucket_kernels as kernels
-from abstraction.blocks import Report, run_blocks
+from abstraction.blocks import Report
 from abstraction.boards import boards
-from abstraction.buckets import flop_percentile, preflop_percentile, river_percentile, turn_percentile
+from abstraction.buckets import flop_class_rows, flop_percentile, preflop_percentile, river_percentile, turn_percentile
 from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
 from abstraction.card_config import CardConfig, StreetCards
 from abstraction.clustering import flop_emd, river_ochs, turn_emd
@@ -71,31 +70,20 @@ class _Builder:
 
         For a river within turn buckets it is the parent of the turn, which the turn's lookup needs.
         """
-        rows = boards(3)
-        parents = np.zeros((len(rows.cards), NUM_PAIRS), np.int32)
+        parents = np.zeros((len(boards(3).cards), NUM_PAIRS), np.int32)
         if kind == "cluster":
             assert self.clusters is not None
             parents += self.clusters[:, None]
         elif kind == "bucket" and street == 1:
             parents += self._earlier().bucket_hands(0, PAIR_CARDS).astype(np.int32)
         elif kind == "bucket" and (street == 2 or self.streets[2].parent == "bucket"):
-            return flop_buckets(self._earlier(), self.strength.report)
-        shared = (rows.cards[:, None, :, None] == PAIR_CARDS[None, :, None, :]).any(axis=(2, 3))
-        parents[shared] = -1
+            hands = hand_index((2, 3)).unindex_hands(np.arange(hand_index((2, 3)).size))
+            buckets = self._earlier().bucket_hands(1, hands)
+            classes = flop_class_rows()
+            return np.where(classes >= 0, buckets[classes], -1).astype(np.int32)
+        parents[flop_class_rows() < 0] = -1
         return parents
 
     def _earlier(self) -> CardAbstraction:
         """The streets so far, for lookups while the next is made."""
         return CardAbstraction(self.streets, {}, self.clusters, fingerprint="unfinished")
-
-
-def flop_buckets(abstraction: CardAbstraction, report: Report | None = None) -> NDArray[np.int32]:
-    """[1755, 1326] bucket of every pair on every suit-distinct flop; -1 where cards clash."""
-    rows = boards(3)
-    out = np.empty((len(rows.cards), NUM_PAIRS), np.int32)
-
-    def work(first: int, last: int) -> None:
-        kernels.flop_buckets_block(abstraction.tables, rows, PAIR_CARDS, first, last, out)
-
-    run_blocks(work, len(rows.cards), "flop buckets", report)
-    return out

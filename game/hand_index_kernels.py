@@ -28,8 +28,8 @@ NUM_CONFIGURATIONS = 8  # a number, not a place
 STARTS = 9  # [configuration] first index
 CONFIGURATIONS = 10  # [configuration, ROW]
 HEADER = 11
-# A configuration's row: equal suits (bit p: suits at p and p + 1 have equal counts, not zero), the weight of the suit or
-# run of suits that begins at each place, the numbers each suit can take, and the suits' counts, R for each.
+# A configuration's row: equal suits (bit p: suits at p and p + 1 have equal counts, not zero), the weight of the suit
+# or run of suits that begins at each place, the numbers each suit can take, and the suits' counts, R for each.
 EQUAL_SUITS, STRIDES, SUIT_CLASSES, SUIT_COUNTS = 0, 1, 5, 9
 
 
