@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from game import evaluator_kernels as kernels
 from game.cards import NUM_CARDS
+from game.hole_cards import NUM_PAIRS
 
 NUM_RANKS = 7462
 MAX_CARDS = 7
@@ -75,8 +76,8 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def rank_pairs(board: Sequence[int]) -> NDArray[np.uint16]:
-    """Rank of every two hole cards on a board of 3 to 5 cards: a symmetric [52, 52] array, 0 where cards clash."""
-    out = np.empty((NUM_CARDS, NUM_CARDS), np.uint16)
+    """[1326] rank of every two hole cards on a board of 3 to 5 cards, as `game.hole_cards` numbers them; 0: a clash."""
+    out = np.empty(NUM_PAIRS, np.uint16)
     kernels.rank_pairs_into(evaluator_tables(), np.asarray(board, np.int64), len(board), out)
     return out
 

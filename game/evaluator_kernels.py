@@ -1,10 +1,10 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Hand ranking kernels. The rank multiset of a hand is a number in base 5 (digit r: how many cards of rank r), so a
 hand's key is a sum over its cards, and board and hole cards can be summed apart. A perfect hash maps key to rank.
 
 A card's word holds its key in the low 32 bits and a one in the 4-bit counter of its suit above them; SUIT_START sets
 the counters to three, so that a counter's top bit shows five or more cards of that suit.
 """
-# mypy: allow-untyped-defs
 
 import numpy as np
 
@@ -78,58 +78,40 @@ def rank_hands_into(tables, hands, out):  # [n, 1..7] cards, [n]
 
 
 @kernel
-def rank_pairs_into(tables, board, num_board, out):  # [>= num_board], [52, 52]
-    """Rank of every two hole cards on a fixed board of 3 to 5 cards, at out[a, b] and out[b, a]; 0 where cards clash.
+def rank_pairs_into(tables, board, num_board, out):  # [>= num_board], [1326] in the order of game.hole_cards
+    """Rank of every two hole cards on a fixed board of 3 to 5 cards; 0 where cards clash.
 
     The board's word is summed once; a flush is possible only in a suit the board holds three times or more.
     """
+    words = tables.words
     board_word = SUIT_START
     board_mask = 0
-    suit_ranks_0, suit_ranks_1, suit_ranks_2, suit_ranks_3 = 0, 0, 0, 0
+    suit_ranks = 0  # 16 bits a suit
     for i in range(num_board):
-        card = board[i]
-        board_word += tables.words[card]
+        card = np.int64(board[i])
+        board_word += words[card]
         board_mask |= 1 << card
-        bit = 1 << (card >> 2)
-        if card & 3 == 0:
-            suit_ranks_0 |= bit
-        elif card & 3 == 1:
-            suit_ranks_1 |= bit
-        elif card & 3 == 2:
-            suit_ranks_2 |= bit
-        else:
-            suit_ranks_3 |= bit
+        suit_ranks |= 1 << (16 * (card & 3) + (card >> 2))
+    pair = 0
     for a in range(52):
-        out[a, a] = 0
         if board_mask >> a & 1:
-            for b in range(52):
-                out[a, b] = 0
-                out[b, a] = 0
+            out[pair : pair + a] = 0
+            pair += a
             continue
-        word_a = board_word + tables.words[a]
+        word_a = board_word + words[a]
         for b in range(a):
             if board_mask >> b & 1:
-                continue
-            word = word_a + tables.words[b]
-            flush = word & FLUSH_BITS
-            if flush == 0:
-                rank = word_rank(tables, word)
+                out[pair] = 0
             else:
-                suit = flush_suit(flush)
-                suited = suit_ranks_0
-                if suit == 1:
-                    suited = suit_ranks_1
-                elif suit == 2:
-                    suited = suit_ranks_2
-                elif suit == 3:
-                    suited = suit_ranks_3
-                if a & 3 == suit:
-                    suited |= 1 << (a >> 2)
-                if b & 3 == suit:
-                    suited |= 1 << (b >> 2)
-                rank = np.int64(tables.flushes[suited])
-            out[a, b] = rank
-            out[b, a] = rank
+                word = word_a + words[b]
+                flush = word & FLUSH_BITS
+                if flush == 0:
+                    out[pair] = word_rank(tables, word)
+                else:
+                    suit = flush_suit(flush)
+                    held = suit_ranks | 1 << (16 * (a & 3) + (a >> 2)) | 1 << (16 * (b & 3) + (b >> 2))
+                    out[pair] = tables.flushes[(held >> (16 * suit)) & 0x1FFF]
+            pair += 1
 
 
 @kernel

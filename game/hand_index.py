@@ -5,11 +5,10 @@ forgets the order of the board, `(3,)` is a flop alone. Order within a round nev
 optimal hand isomorphism algorithm (AAAI workshop on computer poker, 2013); the order of the classes is our own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 from math import comb, prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +18,7 @@ from game import hand_index_kernels as kernels
 MAX_CARDS = 9  # beyond it a suit's number may pass 32 bits
 
 
-class HandIndexTables(NamedTuple):
-    """What the index kernels read. R rounds; a configuration is a sorted row of the four suits' card counts."""
-
-    round_sizes: NDArray[np.int64]  # [R]
-    set_sizes: NDArray[np.uint8]  # [8192] bits in a set of ranks
-    choose: NDArray[np.int64]  # [14, 14] binomials
-    suit_keys: NDArray[np.int64]  # [R, 4] a round's cards add these up to a key of their split over the suits
-    split_start: NDArray[np.int64]  # [R] a round's place in `splits`
-    splits: NDArray[np.int64]  # [key] dense number of the split
-    code_stride: NDArray[np.int64]  # [R] weight of the round's split number in a hand's code
-    multiplier_start: NDArray[np.int64]  # [R]
-    multipliers: NDArray[np.int64]  # [code of the rounds before, suit] ways the suit's cards so far could have fallen
-    arrangements: NDArray[np.int64]  # [code] configuration << 8 | suits in its order, two bits each
-    starts: NDArray[np.int64]  # [configuration] first index
-    equal_suits: NDArray[np.int64]  # [configuration] bit p: suits at p and p + 1 have equal counts, not zero
-    strides: NDArray[np.int64]  # [configuration, 4] weight of the suit, or run of suits, that begins there
-    suit_classes: NDArray[np.int64]  # [configuration, 4] numbers the suit can take
-    suit_counts: NDArray[np.int64]  # [configuration, 4, R]
+HandIndexTables = NDArray[np.int64]  # one array; game.hand_index_kernels names its parts
 
 
 class HandIndex:
@@ -84,71 +66,65 @@ def hand_index(shape: tuple[int, ...]) -> HandIndex:
 
 
 def _build(shape: tuple[int, ...]) -> tuple[HandIndexTables, int]:
-    num_rounds = len(shape)
     round_splits = [_splits(count) for count in shape]
-    suit_keys = np.array([[1, n + 1, (n + 1) ** 2, 0] for n in shape], np.int64)
-    split_start = np.cumsum([0] + [(n + 1) ** 3 for n in shape])
-    splits = np.zeros(split_start[-1], np.int64)
-    for r, round_split in enumerate(round_splits):
-        for number, counts in enumerate(round_split):
-            splits[split_start[r] + int(np.dot(suit_keys[r], counts))] = number
-    code_stride = np.cumprod([1] + [len(split) for split in round_splits])
+    data = [0] * kernels.HEADER
 
-    multipliers: list[int] = []
-    multiplier_start = np.zeros(num_rounds, np.int64)
-    for r in range(num_rounds):
-        multiplier_start[r] = len(multipliers)
-        for before in _codes(round_splits[:r]):
-            multipliers += [_suit_classes([split[suit] for split in before]) for suit in range(4)]
+    def put(values: Iterable[int]) -> int:
+        place = len(data)
+        data.extend(values)
+        return place
 
-    arrangements = np.zeros(code_stride[-1], np.int64)
+    data[kernels.NUM_ROUNDS] = len(shape)
+    data[kernels.ROUND_SIZES] = put(shape)
+    data[kernels.CHOOSE] = put(comb(n, k) for n in range(14) for k in range(14))
+    suit_keys = [(1, n + 1, (n + 1) ** 2, 0) for n in shape]
+    data[kernels.SUIT_KEYS] = put(key for keys in suit_keys for key in keys)
+    split_starts, multiplier_starts, code_strides = [], [], []
+    for r, splits in enumerate(round_splits):
+        numbers = [0] * (shape[r] + 1) ** 3
+        for number, split in enumerate(splits):
+            numbers[sum(key * count for key, count in zip(suit_keys[r], split))] = number
+        split_starts.append(put(numbers))
+        before = _codes(round_splits[:r])
+        multiplier_starts.append(put(_suit_classes([s[suit] for s in code]) for code in before for suit in range(4)))
+        code_strides.append(len(before))
+    data[kernels.SPLIT_START] = put(split_starts)
+    data[kernels.MULTIPLIER_START] = put(multiplier_starts)
+    data[kernels.CODE_STRIDE] = put(code_strides)
+
+    arrangements = []
     configurations: dict[tuple[tuple[int, ...], ...], int] = {}
-    for code, hand_splits in enumerate(_codes(round_splits)):
-        suits = [tuple(split[suit] for split in hand_splits) for suit in range(4)]
+    for code in _codes(round_splits):
+        suits = [tuple(split[suit] for split in code) for suit in range(4)]
         order = sorted(range(4), key=suits.__getitem__, reverse=True)
         configuration = configurations.setdefault(tuple(suits[suit] for suit in order), len(configurations))
-        arrangements[code] = configuration << 8 | sum(suit << 2 * place for place, suit in enumerate(order))
+        arrangements.append(configuration << 8 | sum(suit << 2 * place for place, suit in enumerate(order)))
+    data[kernels.ARRANGEMENTS] = put(arrangements)
 
-    shape_of = (len(configurations), 4)
-    equal_suits = np.zeros(len(configurations), np.int64)
-    strides, suit_classes = np.zeros(shape_of, np.int64), np.zeros(shape_of, np.int64)
-    starts = np.zeros(len(configurations), np.int64)
+    starts: list[int] = []
+    rows: list[int] = []
     size = 0
-    for configuration, rows in enumerate(configurations):
-        classes = [_suit_classes(row) for row in rows]
-        equal = [rows[p] == rows[p + 1] and sum(rows[p]) > 0 for p in range(3)] + [False]
+    for counts in configurations:
+        classes = [_suit_classes(row) for row in counts]
+        equal = [counts[p] == counts[p + 1] and sum(counts[p]) > 0 for p in range(3)] + [False]
+        strides = [0, 0, 0, 0]
         stride, run = 1, 1
         for place in range(4):
             if equal[place]:
                 run += 1
                 continue
             begin = place + 1 - run
-            strides[configuration, begin] = stride
+            strides[begin] = stride
             stride *= comb(classes[begin] + run - 1, run)
             run = 1
-        starts[configuration] = size
-        suit_classes[configuration] = classes
-        equal_suits[configuration] = sum(flag << place for place, flag in enumerate(equal))
+        starts.append(size)
+        rows += [sum(flag << place for place, flag in enumerate(equal)), *strides, *classes]
+        rows += [count for row in counts for count in row]
         size += stride
-
-    tables = HandIndexTables(
-        round_sizes=np.array(shape, np.int64),
-        set_sizes=np.array([s.bit_count() for s in range(1 << 13)], np.uint8),
-        choose=np.array([[comb(n, k) for k in range(14)] for n in range(14)], np.int64),
-        suit_keys=suit_keys,
-        split_start=split_start[:-1].astype(np.int64),
-        splits=splits,
-        code_stride=code_stride[:-1].astype(np.int64),
-        multiplier_start=multiplier_start,
-        multipliers=np.array(multipliers, np.int64),
-        arrangements=arrangements,
-        starts=starts,
-        equal_suits=equal_suits,
-        strides=strides,
-        suit_classes=suit_classes,
-        suit_counts=np.array(list(configurations), np.int64),
-    )
-    return tables, size
+    data[kernels.NUM_CONFIGURATIONS] = len(configurations)
+    data[kernels.STARTS] = put(starts)
+    data[kernels.CONFIGURATIONS] = put(rows)
+    return np.array(data, np.int64), size
 
 
 def _splits(count: int) -> list[tuple[int, ...]]:

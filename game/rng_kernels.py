@@ -1,9 +1,9 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Random numbers inside kernels: xoshiro256++ over a uint64[4] state that the caller owns, and a counter-based mix.
 
 Blackman and Vigna, Scrambled linear pseudorandom number generators (ACM TOMS 2021); SplitMix64: Steele, Lea and Flood,
 Fast splittable pseudorandom number generators (OOPSLA 2014).
 """
-# mypy: allow-untyped-defs
 
 import numpy as np
 

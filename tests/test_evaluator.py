@@ -19,6 +19,7 @@ from game.evaluator import (
     rank_hands,
     rank_pairs,
 )
+from game.hole_cards import PAIR_CARDS, pair_number
 from tests.naive_cards import naive_strength
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]
@@ -91,10 +92,10 @@ def test_suits_and_order_do_not_matter(deck, suits, num_cards):
 def test_pairs_on_a_board(board):
     cards = parse_cards(board)
     ranks = rank_pairs(cards)
-    for a in range(52):
-        for b in range(52):
-            clash = a == b or a in cards or b in cards
-            assert ranks[a, b] == (0 if clash else rank_hand([*cards, a, b]))
+    for pair, (a, b) in enumerate(PAIR_CARDS.tolist()):
+        assert pair_number(a, b) == pair_number(b, a) == pair
+        clash = a in cards or b in cards
+        assert ranks[pair] == (0 if clash else rank_hand([*cards, a, b]))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""What a configuration says about cards, and the abstraction built from it."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Method = Literal["lossless", "none", "percentile-nested", "percentile", "kmeans-emd", "kmeans-ochs"]
+
+
+class StreetCards(BaseModel):
+    """Card abstraction of one street."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    method: Method = Field(description="how hands are grouped; `none` tells all hands apart, suits too")
+    buckets: Annotated[int, Field(ge=1, le=65536)] | None = Field(
+        default=None, description="buckets, within each bucket of the street before (percentile-nested) or flop cluster"
+    )
+    metric: Literal["hs2", "hs"] = Field(default="hs2", description="E[HS^2] or E[HS], for the percentile methods")
+    bins: int = Field(default=30, ge=2, le=200, description="of the histogram of final strength, for kmeans-emd")
+    restarts: int = Field(default=3, ge=1, le=100, description="k-means seedings tried; the best is kept")
+    max_passes: int = Field(default=30, ge=1, le=1000, description="Lloyd passes at most; it stops when nothing moves")
+    sample: int | None = Field(default=None, ge=100, description="train k-means on so many hands only (quick, inexact)")
+    seed: int = Field(default=1, ge=0, description="of the k-means seedings")
+
+    @model_validator(mode="after")
+    def _buckets_where_needed(self) -> "StreetCards":
+        if (self.buckets is None) != (self.method in ("lossless", "none")):
+            raise ValueError(f"method {self.method!r}: give buckets for every method but lossless and none")
+        return self
+
+
+class PublicClusters(BaseModel):
+    """Public flop clusters of a hierarchical abstraction (Brown, Ganzfried and Sandholm 2015)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    clusters: int = Field(default=60, ge=1, le=1755, description="public clusters of the 1,755 flops")
+    base_buckets: int = Field(default=5000, ge=2, le=65536, description="flop buckets of the base abstraction")
+    max_passes: int = Field(default=100, ge=1, description="reassignment passes at most")
+    objective: Literal["sum", "mean"] = Field(
+        default="sum", description="of distances to a cluster's flops; mean: fn. 4"
+    )
+    bins: int = Field(default=30, ge=2, le=200, description="of the base abstraction's histograms")
+    seed: int = Field(default=1, ge=0, description="of the seedings")
+
+
+class CardConfig(BaseModel):
+    """Card abstraction of a hold'em game: one entry a street, preflop first; `public` makes it hierarchical."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    streets: list[StreetCards] = Field(min_length=1, max_length=4)
+    public: PublicClusters | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "CardConfig":
+        names = ("preflop", "flop", "turn", "river")
+        for street, cards in enumerate(self.streets):
+            where = f"{names[street]}: method {cards.method!r}"
+            if cards.method == "percentile-nested" and street == 0:
+                raise ValueError(f"{where} needs a street before it; use percentile")
+            if cards.method == "none" and street > 1:
+                raise ValueError(f"{where} is for the preflop and the flop; use lossless or buckets")
+            if cards.method == "kmeans-emd" and street not in (1, 2):
+                raise ValueError(f"{where} is for the flop and the turn; use percentile or kmeans-ochs")
+            if cards.method == "kmeans-ochs" and street != 3:
+                raise ValueError(f"{where} is for the river; use kmeans-emd")
+            if self.public and street > 0 and cards.method in ("lossless", "none", "percentile-nested"):
+                raise ValueError(
+                    f"{where} cannot stand within public clusters; use percentile, kmeans-emd or kmeans-ochs"
+                )
+        if self.public and len(self.streets) < 2:
+            raise ValueError("public clusters need a flop: give at least two streets")
+        return self
