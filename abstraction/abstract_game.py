@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from abstraction.card_abstraction import CardAbstraction
 from abstraction.deal_kernels import draw_categories
 from abstraction.joint_deals import JointDeals
 from game.tree import Tree
@@ -85,6 +86,7 @@ class AbstractGame:
     unit_chips: int  # results are in thousandths of this
     num_entries: int  # infoset-actions: the length of one table
     num_infosets: int
+    cards: CardAbstraction | None = None  # what typed cards are bucketed by; None in toy games
 
     @property
     def num_streets(self) -> int:
@@ -110,7 +112,9 @@ class AbstractGame:
         return longest
 
 
-def make_abstract_game(name: str, tree: Tree, deals: DealSource, unit_chips: int) -> AbstractGame:
+def make_abstract_game(
+    name: str, tree: Tree, deals: DealSource, unit_chips: int, cards: CardAbstraction | None = None
+) -> AbstractGame:
     """Give every decision node its rows, one after the other in the order of the nodes."""
     nodes = tree.nodes.copy()
     is_decision = nodes["kind"] == DECISION
@@ -126,4 +130,5 @@ def make_abstract_game(name: str, tree: Tree, deals: DealSource, unit_chips: int
         unit_chips=unit_chips,
         num_entries=int(ends[-1]),
         num_infosets=int(infosets.sum()),
+        cards=cards,
     )

@@ -10,7 +10,7 @@ from abstraction.card_abstraction import CardAbstraction
 from abstraction.card_building import build_cards
 from abstraction.card_config import CardConfig
 from abstraction.card_lookup import enumerated_views
-from abstraction.config import AbstractionConfig, check_config
+from abstraction.config import AbstractionConfig
 from abstraction.hand_strength import HandStrength, fingerprint
 from abstraction.holdem_deals import BOARD_SIZES, CardSource, two_round_joint
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
@@ -88,13 +88,15 @@ def build_abstract_game(config: AbstractionConfig, report: Report | None = None)
     """The abstract game of a config."""
     game = find_game(config.game)
     deals: DealSource
+    cards: CardAbstraction | None = None
     if isinstance(game, BluffGame):
         deals = JointSource(enumerate_bluff(game.bluff, game.bluff.round_values))
-    elif (cards := config_cards(config)) is None:
+    elif (wanted := config_cards(config)) is None:
         deals = JointSource(enumerate_poker(enumerated_views(config)))
     else:
-        deals = _holdem_deals(game, load_cards(cards, report), report)
-    return make_abstract_game(config.name, config_tree(config), deals, game.unit_chips)
+        cards = load_cards(wanted, report)
+        deals = _holdem_deals(game, cards, report)
+    return make_abstract_game(config.name, config_tree(config), deals, game.unit_chips, cards)
 
 
 def _holdem_deals(game: PokerGame, cards: CardAbstraction, report: Report | None) -> DealSource:
@@ -107,12 +109,7 @@ def _holdem_deals(game: PokerGame, cards: CardAbstraction, report: Report | None
 
 def load_abstract_game(strategy: Strategy) -> AbstractGame:
     """The abstract game a strategy was solved in; refuses one that has changed since."""
-    config = check_config(
-        {key: value for key, value in strategy.manifest.config.items() if key in AbstractionConfig.model_fields},
-        AbstractionConfig,
-        str(strategy.folder),
-    )
-    game = build_abstract_game(config)
+    game = build_abstract_game(strategy.abstraction_config())
     if game.fingerprint != strategy.manifest.abstraction:
         raise FormatError(
             f"strategy {str(strategy.folder)!r} was solved in abstraction {strategy.manifest.abstraction}, its config now "

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 
 from abstraction import card_abstraction_kernels as kernels
 from abstraction.array_folder import load_arrays, save_arrays
+from game.errors import FormatError
 from game.hand_index import hand_index
 
 KIND = "card abstraction"
@@ -79,6 +83,7 @@ class CardAbstraction:
     ) -> None:
         self.streets = tuple(streets)
         self.made_from = made_from
+        self.folder: Path | None = None  # where it was loaded from
         self.clusters = _NO_TABLE if clusters is None else clusters
         self.tables = self._make_tables()
         self.fingerprint = fingerprint or self._hash()
@@ -143,6 +148,25 @@ class CardAbstraction:
             raise ValueError(f"cards {cards.tolist()}: expected two hole cards and {boards} board cards, all distinct")
         return known.index(cards.size)
 
+    def copy_to(self, folder: Path) -> None:
+        """Put the abstraction beside what was made with it: by links to its own folder where the disk allows."""
+        try:
+            if CardAbstraction.load(folder, check=False).fingerprint == self.fingerprint:
+                return
+        except FormatError:
+            pass
+        if self.folder is None:
+            self.save(folder)
+            return
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=_link_or_copy)
+            shutil.rmtree(folder, ignore_errors=True)
+            temporary.rename(folder)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
     def save(self, folder: Path) -> None:
         """Write the folder, whole or not at all."""
         save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self._arrays())
@@ -156,7 +180,9 @@ class CardAbstraction:
             own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
             own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
             streets.append(StreetAbstraction(**own))
-        return cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
+        loaded = cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
+        loaded.folder = folder
+        return loaded
 
     def _description(self) -> dict[str, Any]:
         streets = [
@@ -180,6 +206,13 @@ class CardAbstraction:
             digest.update(f"{name} {array.dtype} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from abstraction.card_abstraction import CardAbstraction
 from abstraction.config import AbstractionConfig
 from abstraction.joint_deals import EnumeratedViews
-from game.errors import DefinitionError
+from abstraction.strategy import CARDS, Strategy
+from game.errors import DefinitionError, FormatError
 from game.library import BluffGame, find_game
 
 
@@ -14,6 +16,19 @@ class CardLookup(Protocol):
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of hole cards and the board so far, dealt in that order."""
+
+
+def open_card_lookup(strategy: Strategy) -> CardLookup:
+    """What the strategy's cards were bucketed by; a card abstraction stays mapped, not read."""
+    if strategy.manifest.cards is None:
+        return enumerated_views(strategy.abstraction_config())
+    cards = CardAbstraction.load(strategy.folder / CARDS, check=False)
+    if cards.fingerprint != strategy.manifest.cards:
+        raise FormatError(
+            f"{str(strategy.folder / CARDS)!r} is abstraction {cards.fingerprint}, the strategy was solved with "
+            f"{strategy.manifest.cards}: write the folder again"
+        )
+    return cards
 
 
 def enumerated_views(config: AbstractionConfig) -> EnumeratedViews:

@@ -64,7 +64,9 @@ def explain_hand(cards: CardAbstraction, hand_text: str, board_text: str) -> Han
     known = _BOARD_SIZES[: len(cards.streets)]
     if len(hand) != 2 or len(board) not in known or set(hand) & set(board):
         sizes = ", ".join(map(str, known))
-        raise FormatError(f"hand {hand_text!r} on {board_text!r}: expected two hole cards and {sizes} other board cards")
+        raise FormatError(
+            f"hand {hand_text!r} on {board_text!r}: expected two hole cards and {sizes} other board cards"
+        )
     strength = HandStrength()
     streets = []
     for street, size in enumerate(known[: known.index(len(board)) + 1]):

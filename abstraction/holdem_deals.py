@@ -8,11 +8,12 @@ import numpy.typing as npt
 
 from abstraction.blocks import Report, run_blocks
 from abstraction.boards import boards
+from abstraction.buckets import flop_class_rows
 from abstraction.card_abstraction import CardAbstraction
-from abstraction.card_building import flop_buckets
 from abstraction.deal_kernels import count_two_round_pairs, draw_holdem
 from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
 from game.evaluator import evaluator_tables
+from game.hand_index import hand_index
 from game.hole_cards import PAIR_CARDS
 
 Float = npt.NDArray[np.float64]
@@ -66,7 +67,9 @@ def two_round_joint(cards: CardAbstraction, report: Report | None = None) -> Joi
     where there are too many bucket sequences for a matrix.
     """
     flops = boards(3)
-    on_flop = flop_buckets(cards, report)  # [1755, 1326]; -1 where hand and flop clash
+    classes = flop_class_rows()  # [1755, 1326]; -1 where hand and flop clash
+    hands = hand_index((2, 3)).unindex_hands(np.arange(hand_index((2, 3)).size))
+    on_flop = np.where(classes >= 0, cards.bucket_hands(1, hands)[classes], -1)
     before = cards.bucket_hands(0, PAIR_CARDS)  # [1326]
     sequence = np.where(on_flop >= 0, before * cards.num_buckets[1] + on_flop, -1)
     numbers = np.unique(sequence[sequence >= 0])

@@ -21,11 +21,13 @@ from abstraction.array_store import (
     verify_array,
     write_array,
 )
+from abstraction.config import AbstractionConfig, check_config
 from abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from game.errors import FormatError
 from game.tree import Tree
 
 MANIFEST: Final = "manifest.json"
+CARDS: Final = "cards"
 FORMAT_VERSION: Final = 1
 # From these many entries on, a probability takes 16 and 8 bits.
 _SIXTEEN_BIT_ENTRIES = 1_000_000
@@ -57,7 +59,8 @@ class StrategyManifest(BaseModel):
     game: str
     definition: str | None  # ACPC text; None for games without cards
     config: dict[str, Any]  # the whole config the strategy was solved from
-    abstraction: str  # fingerprint of tree and card abstraction
+    abstraction: str  # fingerprint of tree and deals
+    cards: str | None  # fingerprint of the card abstraction in `cards/`; None where all deals are told apart
     seed: int
     threads: int
     iterations: int
@@ -87,6 +90,11 @@ class Strategy:
         if name not in self.manifest.arrays:
             raise FormatError(f"{str(self.folder / MANIFEST)!r} names no array {name!r}: write the folder again")
         return self.manifest.arrays[name]
+
+    def abstraction_config(self) -> AbstractionConfig:
+        """The part of the config that defines the abstract game."""
+        fields = {key: value for key, value in self.manifest.config.items() if key in AbstractionConfig.model_fields}
+        return check_config(fields, AbstractionConfig, str(self.folder))
 
     def verify(self) -> None:
         """Check every file against its checksum."""
@@ -134,7 +142,15 @@ def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[s
     arrays = {"probabilities": stored, **game.tree._asdict()}
     version = fields["iterations"]
     entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}
-    manifest = StrategyManifest(infosets=game.num_infosets, reached=reached, arrays=entries, **fields)
+    if game.cards is not None:
+        game.cards.copy_to(folder / CARDS)
+    manifest = StrategyManifest(
+        infosets=game.num_infosets,
+        reached=reached,
+        arrays=entries,
+        cards=game.cards.fingerprint if game.cards is not None else None,
+        **fields,
+    )
     commit_manifest(folder, MANIFEST, manifest)
     for name in arrays:
         remove_stale(folder, f"{name}-*.npy", entries)

@@ -26,7 +26,9 @@ def register(app: typer.Typer) -> None:
 def abstract(
     config: ConfigArgument,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")
+    ] = False,
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None,
     board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = "",
     png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None,
@@ -51,7 +53,9 @@ def abstract(
         return
     wanted = config_cards(settings)
     if wanted is None:
-        raise DefinitionError(f"config {settings.name!r}: {settings.game!r} has no card abstraction: all deals are told apart")
+        raise DefinitionError(
+            f"config {settings.name!r}: {settings.game!r} has no card abstraction: it tells all deals apart"
+        )
     if output is None and show is None and png is None:
         raise DefinitionError("abstract: give -o DIR to write, --show HAND or --png FILE to look, or --estimate")
     line = ProgressLine(f"abstract {settings.name}")

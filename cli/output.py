@@ -33,10 +33,15 @@ class ProgressLine:
         self._terminal = sys.stderr.isatty()
         self._interval = interval_seconds if interval_seconds is not None else (0.2 if self._terminal else 10.0)
         self._start = self._last = time.monotonic()
+        self._share = 0.0
 
     def update(self, text: str, share: float | None = None) -> None:
         """Say where the work stands; `share` (0 to 1) adds percent and time left."""
         now = time.monotonic()
+        if share is not None:
+            if share < self._share:  # another stage of the work: its own clock
+                self._start = now
+            self._share = share
         if now - self._last < self._interval:
             return
         self._last = now

@@ -1,11 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """The processor's bit count, which numba has no name for."""
 
+from typing import Any
+
+import numba
 from numba import types
-from numba.core import config
 from numba.extending import intrinsic
 
-if config.DISABLE_JIT:  # an intrinsic exists only in compiled code
+_config: Any = numba.config
+if _config.DISABLE_JIT:  # an intrinsic exists only in compiled code
 
     def bit_count(bits):
         return int(bits).bit_count()
