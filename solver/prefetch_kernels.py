@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="call-arg"
 """Asking memory for an entry before it is needed: a walk over tables larger than the cache waits for little else."""
 
 from llvmlite import ir
@@ -27,6 +27,6 @@ def _prefetch(typing_context, array, index):
     return types.void(array, types.intp), generate
 
 
-@overload(prefetch)
+@overload(prefetch)  # numba hands an intrinsic its typing context, which mypy (call-arg) cannot know
 def _compiled_prefetch(array, index):
     return lambda array, index: _prefetch(array, index)
