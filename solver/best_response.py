@@ -64,6 +64,7 @@ def make_vector_frames(game: AbstractGame) -> VectorFrames:
         opponent_reach=np.ones((depth, most_buckets)),
         value=np.zeros((depth, most_buckets)),
         sigma=np.zeros((depth, most_buckets * game.max_actions)),
+        action_value=np.zeros((depth, most_buckets * game.max_actions)),
     )
 
 

@@ -38,6 +38,7 @@ class VectorFrames(NamedTuple):
     opponent_reach: np.ndarray  # float64[D, B]
     value: np.ndarray  # float64[D, B]
     sigma: np.ndarray  # float64[D, B * A]
+    action_value: np.ndarray  # float64[D, B * A]
 
 
 @kernel
@@ -147,6 +148,7 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
         num_own = game.num_buckets[street, traverser]
         num_acting = game.num_buckets[street, player]
         sigma = frames.sigma[depth]
+        action_value = frames.action_value[depth]
         first_row = 2 * node.base
         if action < 0:
             num_visited += 1
@@ -155,15 +157,11 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
             for i in range(num_acting):
                 row = first_row + 2 * i * num_actions
                 match_regrets(table, row, num_actions, sigma[i * num_actions : (i + 1) * num_actions])
-                if player == traverser:
-                    for a in range(num_actions):
-                        regret = table[row + a]
-                        table[row + a] = regret * (positive if regret > 0.0 else negative)
         else:
             child_value = frames.value[depth + 1]
             if player == traverser:
                 for i in range(num_own):
-                    table[first_row + 2 * i * num_actions + action] += child_value[i]
+                    action_value[i * num_actions + action] = child_value[i]
                     value[i] += sigma[i * num_actions + action] * child_value[i]
             else:
                 for i in range(num_own):
@@ -184,17 +182,24 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
                     child_own[i] = own_reach[i]
                 for j in range(num_other):
                     child_opponent[j] = opponent_reach[j] * sigma[j * num_actions + action]
-            frames.node[depth + 1] = node.first_child + action
+            child = node.first_child + action
+            if action + 1 < num_actions:
+                prefetch(nodes, np.int64(nodes[child + 1].first_child))
+                prefetch(table, 2 * nodes[child + 1].base)
+            frames.node[depth + 1] = child
             frames.action[depth + 1] = -1
             depth += 1
             continue
         if player == traverser:
             for i in range(num_own):
                 row = first_row + 2 * i * num_actions
+                weight = sum_weight * own_reach[i]
                 for a in range(num_actions):
-                    table[row + a] = max(table[row + a] - value[i], floor)
+                    regret = table[row + a]
+                    regret *= positive if regret > 0.0 else negative
+                    table[row + a] = max(regret + (action_value[i * num_actions + a] - value[i]), floor)
                     sums = row + num_actions + a
-                    table[sums] = table[sums] * sum_factor + sum_weight * own_reach[i] * sigma[i * num_actions + a]
+                    table[sums] = table[sums] * sum_factor + weight * sigma[i * num_actions + a]
         depth -= 1
     return num_visited
 

@@ -220,6 +220,45 @@ def run_blocks(
     return int(run(nodes, table, buckets, rows, game.deals.outcomes, last_street, options, make_frames(game), rng))
 
 
+@pytest.mark.parametrize("sampler", ["external", "outcome", "average"])
+def test_traversers_alternate(sampler: str) -> None:
+    """The first walk of a block changes regrets of player 0 and sums of player 1 alone; with the second, all four."""
+    game = small_game("leduc")
+    naive = naive_game(game)
+    for num_walks, wanted in (
+        (1, {("regret", 0), ("sum", 1)}),
+        (40, {(k, p) for k in ("regret", "sum") for p in (0, 1)}),
+    ):
+        table = np.zeros(2 * game.num_entries)
+        run_blocks(sampler, game, table, num_walks, PLAIN)
+        changed = set()
+        for kind, rows in zip(("regret", "sum"), read_table(game, naive, table)):
+            changed |= {(kind, naive.infosets[infoset][0]) for infoset, row in rows.items() if any(row)}
+        assert changed == wanted
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "bluff-1-1"])
+def test_deals_are_drawn_by_their_probabilities(name: str) -> None:
+    """The alias table holds the joint distribution exactly; streets and outcome are drawn together."""
+    game = small_game(name)
+    joint = game.deals.joint
+    assert joint is not None
+    keep, other = joint.alias
+    drawn = keep.copy()
+    np.add.at(drawn, other, 1.0 - keep)
+    assert drawn / len(keep) == pytest.approx(joint.probability, abs=1e-15)
+    assert joint.probability.sum() == pytest.approx(1.0, abs=1e-12)
+
+    num_deals = 40_000
+    buckets = np.zeros((num_deals, 2, game.num_streets), dtype=np.int32)
+    rows = np.zeros(num_deals, dtype=np.int32)
+    game.deals.draw(make_state(3), buckets, rows)
+    known = {(*b.ravel(), r): c for c, (b, r) in enumerate(zip(joint.buckets, joint.outcome_row))}
+    counts = np.bincount([known[*b.ravel(), r] for b, r in zip(buckets, rows)], minlength=len(known))
+    deviation = (counts - num_deals * joint.probability) / np.sqrt(num_deals * joint.probability)
+    assert np.abs(deviation).max() < 4.5  # of about 36 nearly normal variables: exceeded once in 4,000 seeds
+
+
 @pytest.mark.parametrize("bonus", [{"epsilon": 1.0}, {"epsilon": 0.01, "tau": inf}, {"epsilon": 0.01, "beta": 1e300}])
 def test_average_sampling_that_walks_everything_is_external_sampling(bonus: dict[str, float]) -> None:
     """Bit for bit, with the same draws. (tau: every action with a positive sum; so the sums start positive.)"""
