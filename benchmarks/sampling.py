@@ -18,7 +18,7 @@ import numpy as np
 import pyspiel
 
 from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals, enumerate_poker
+from abstraction.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
 from game.library import PokerGame, find_game
 from game.rng import make_states
 from solver.block_kernels import run_average, run_chance, run_external, run_outcome
@@ -54,7 +54,9 @@ def made_up_joint() -> JointDeals:
 def poker_game(name: str) -> AbstractGame:
     game = find_game(name)
     assert isinstance(game, PokerGame)
-    joint = enumerate_poker(game.definition, suits_matter=False) if name == "leduc" else made_up_joint()
+    joint = (
+        enumerate_poker(EnumeratedViews(game.definition, suits_matter=False)) if name == "leduc" else made_up_joint()
+    )
     return make_abstract_game(name, game.build_tree(), JointSource(joint), game.unit_chips)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.joint_deals import enumerate_bluff, enumerate_poker
+from abstraction.joint_deals import EnumeratedViews, enumerate_bluff, enumerate_poker
 from game.library import BluffGame, find_game
 from game.tree_kernels import CHANCE, DECISION, FOLDED
 
@@ -50,7 +50,7 @@ def small_game(name: str) -> AbstractGame:
     if isinstance(game, BluffGame):
         joint = enumerate_bluff(game.bluff, (-1.0, 1.0))
     else:
-        joint = enumerate_poker(game.definition, suits_matter=False)
+        joint = enumerate_poker(EnumeratedViews(game.definition, suits_matter=False))
     return make_abstract_game(name, game.build_tree(), JointSource(joint), game.unit_chips)
 
 
