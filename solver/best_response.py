@@ -64,6 +64,7 @@ def make_vector_frames(game: AbstractGame) -> VectorFrames:
         opponent_reach=np.ones((depth, most_buckets)),
         value=np.zeros((depth, most_buckets)),
         sigma=np.zeros((depth, most_buckets * game.max_actions)),
+        action_value=np.zeros((depth, most_buckets * game.max_actions)),
     )
 
 
@@ -83,18 +84,20 @@ class ExactResponse:
         self._game = game
         self._vector_game = make_vector_game(game)
 
-    def _value(self, policy: Policy, player: int, best: bool) -> float:
+    def _respond(self, policy: Policy, player: int) -> tuple[float, float]:
+        """What the player's best response and what his own policy win against the other's policy."""
         frames = make_vector_frames(self._game)
-        walk_response(self._vector_game, policy, player, best, frames)
-        return float(frames.value[0, : self._vector_game.num_buckets[0, player]].sum())
+        policy_value = walk_response(self._vector_game, policy, player, frames)
+        best = frames.value[0, : self._vector_game.num_buckets[0, player]].sum()
+        return float(best), float(policy_value)
 
     def exploitability(self, policy: Policy) -> Exploitability:
         """Of both players' halves of a policy at once, on two cores."""
         unit = 1000.0 / self._game.unit_chips
         with ThreadPoolExecutor(2) as pool:
-            first, second = pool.map(lambda player: self._value(policy, player, True), (0, 1))
+            (first, value), (second, _) = pool.map(lambda player: self._respond(policy, player), (0, 1))
         return Exploitability(
             exploitability_mbb=unit * (first + second) / 2.0,
             best_response_mbb=(unit * first, unit * second),
-            value_mbb=unit * self._value(policy, 0, False),
+            value_mbb=unit * value,
         )

@@ -10,6 +10,7 @@ from abstraction.abstract_game import AbstractGame
 from game.rng import make_states
 from solver import block_kernels
 from solver.config import SolverConfig
+from solver.frames import make_frames
 from solver.regret_kernels import scale_tables
 from solver.sampling_kernels import Frames, WalkOptions
 
@@ -39,18 +40,6 @@ class _Worker:
     outcome_rows: npt.NDArray[np.int32]
 
 
-def _make_frames(game: AbstractGame) -> Frames:
-    depth, actions = game.depth + 1, game.max_actions  # the last row of sigma serves the sampled player
-    return Frames(
-        node=np.zeros(depth, dtype=np.int32),
-        action=np.zeros(depth, dtype=np.int32),
-        row=np.zeros(depth, dtype=np.int64),
-        sigma=np.zeros((depth, actions)),
-        value=np.zeros((depth, actions)),
-        weight=np.zeros((depth, 2)),
-    )
-
-
 class Mccfr:
     """One of the samplers on one game."""
 
@@ -71,7 +60,7 @@ class Mccfr:
         return _Worker(
             deal_rng=self.rng[2 * index],
             walk_rng=self.rng[2 * index + 1],
-            frames=_make_frames(self.game),
+            frames=make_frames(self.game),
             buckets=np.zeros((self._block_deals, 2, self.game.num_streets), dtype=np.int32),
             outcome_rows=np.zeros(self._block_deals, dtype=np.int32),
         )

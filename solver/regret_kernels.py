@@ -10,12 +10,14 @@ import numpy as np
 from game.compiled import kernel
 from game.tree_kernels import DECISION
 
+_LEAST_TOTAL = 1e-300  # its inverse is finite; the inverse of a subnormal number is not
+
 
 @kernel
 def match_regrets(table, row, num_actions, out):  # out: float64[>= A]
     """Current strategy from regrets: regret matching, Zinkevich et al. (NIPS 2007), eq. 8.
 
-    Uniform when no regret is positive. Serves RM+ too, whose regrets are floored when stored.
+    Uniform when no regret is positive (or all are below 1e-300). Serves RM+ too, whose regrets are floored when stored.
     """
     total = 0.0
     for a in range(num_actions):
@@ -25,7 +27,7 @@ def match_regrets(table, row, num_actions, out):  # out: float64[>= A]
             total += regret
         else:
             out[a] = 0.0
-    if total > 0.0:
+    if total > _LEAST_TOTAL:
         scale = 1.0 / total
         for a in range(num_actions):
             out[a] *= scale

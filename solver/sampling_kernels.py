@@ -14,7 +14,10 @@ import numpy as np
 from game.compiled import kernel
 from game.rng_kernels import next_uniform
 from game.tree_kernels import CHANCE, DECISION, FOLDED
+from solver.prefetch_kernels import prefetch
 from solver.regret_kernels import draw_action, match_regrets
+
+_PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is
 
 
 class Frames(NamedTuple):
@@ -64,6 +67,31 @@ def _may_prune(nodes, at, child, last_street):
 
 
 @kernel
+def _prefetch_child(nodes, table, deal, child):
+    """Ask for what a walk reads first at a node it will come to soon: the node's row and its first child."""
+    node = nodes[child]
+    prefetch(nodes, np.int64(node.first_child))
+    if node.kind == DECISION:
+        bucket = np.int64(deal[node.player, node.street])
+        prefetch(table, 2 * (node.base + bucket * np.int64(node.num_children)))
+
+
+@kernel
+def _update_regrets(table, row, num_actions, sigma, values, scale, floor):
+    """Add scale * (value of an action - value of sigma) to the regrets of the actions walked; returns sigma's value.
+
+    `values` is 0 for an action passed over.
+    """
+    value = 0.0
+    for a in range(num_actions):
+        value += sigma[a] * values[a]
+    for a in range(num_actions):
+        if sigma[a] != _PASSED_OVER:
+            table[row + a] = max(table[row + a] + scale * (values[a] - value), floor)
+    return value
+
+
+@kernel
 def walk_external(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng):
     """External sampling: all of the traverser's actions, one of the opponent's (Lanctot et al., NIPS 2009).
 
@@ -82,7 +110,9 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
             player = node.player
             row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
             if player == traverser:
-                match_regrets(table, row, num_actions, frames.sigma[depth])
+                prefetch(table, row)  # read on the way up: no need to wait for it now, unless it says what to prune
+                if pruning:
+                    match_regrets(table, row, num_actions, frames.sigma[depth])
                 frames.node[depth] = at
                 frames.action[depth] = -1
                 frames.row[depth] = row
@@ -120,19 +150,20 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
                 and table[row + action] < options.prune_below
                 and _may_prune(nodes, at, nodes[at].first_child + action, last_street)
             ):
-                frames.value[top, action] = np.nan
+                frames.sigma[top, action] = _PASSED_OVER
+                frames.value[top, action] = 0.0
                 action += 1
             if action < num_actions:
                 frames.action[top] = action
                 at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = 0.0
-            for a in range(num_actions):
-                if frames.sigma[top, a] > 0.0:
-                    value += frames.sigma[top, a] * frames.value[top, a]
-            for a in range(num_actions):
-                if not (pruning and np.isnan(frames.value[top, a])):
-                    table[row + a] = max(table[row + a] + frames.value[top, a] - value, options.regret_floor)
+            if not pruning:
+                match_regrets(table, row, num_actions, frames.sigma[top])
+            value = _update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
+            )
             depth = top
         if depth == 0:
             return num_visited
@@ -198,24 +229,21 @@ def walk_chance(nodes, table, deal, outcomes, last_street, options, frames, rng)
                 )
                 if not (unreached or hopeless):
                     break
-                frames.value[top, action] = np.nan
+                frames.sigma[top, action] = _PASSED_OVER
+                frames.value[top, action] = 0.0
                 action += 1
             if action < num_actions:
                 frames.action[top] = action
                 own = frames.weight[top, player] * frames.sigma[top, action]
                 reach = (own, opponent_reach) if player == 0 else (opponent_reach, own)
                 at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = 0.0
-            for a in range(num_actions):
-                if frames.sigma[top, a] > 0.0:
-                    value += frames.sigma[top, a] * frames.value[top, a]
-            if opponent_reach > 0.0:
-                scale = opponent_reach if player == 0 else -opponent_reach
-                for a in range(num_actions):
-                    if not np.isnan(frames.value[top, a]):
-                        regret = table[row + a] + scale * (frames.value[top, a] - value)
-                        table[row + a] = max(regret, options.regret_floor)
+            scale = opponent_reach if player == 0 else -opponent_reach
+            value = _update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
+            )
             depth = top
         if depth == 0:
             return num_visited
@@ -358,19 +386,19 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                 if not hopeless and (rho >= 1.0 or next_uniform(rng) < rho):
                     q = frames.weight[top, 0] * rho
                     break
-                frames.value[top, action] = np.nan if hopeless else 0.0
+                frames.value[top, action] = 0.0
+                if hopeless:
+                    frames.sigma[top, action] = _PASSED_OVER
                 action += 1
             if action < num_actions:
                 frames.action[top] = action
                 at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = 0.0
-            for a in range(num_actions):
-                if frames.sigma[top, a] > 0.0:
-                    value += frames.sigma[top, a] * frames.value[top, a]
-            for a in range(num_actions):
-                if not (pruning and np.isnan(frames.value[top, a])):
-                    table[row + a] = max(table[row + a] + frames.value[top, a] - value, options.regret_floor)
+            value = _update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
+            )
             depth = top
         if depth == 0:
             return num_visited

@@ -1,0 +1,88 @@
+"""Leduc after one CPU-second: our full-width schedules and external sampling beside OpenSpiel's CFR+ and ES.
+
+python benchmarks/leduc_race.py [--seconds S]
+
+Exploitability is NashConv / 2 in antes; its computation, compilation and the making of solvers are not timed.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+import pyspiel
+from sampling import Bench, poker_game
+
+from abstraction.abstract_game import AbstractGame
+from solver.best_response import ExactResponse, make_vector_frames, make_vector_game
+from solver.regret_kernels import normalise_sums
+from solver.vector_kernels import walk_full_width
+
+
+def cfr_plus(t: int) -> tuple[float, float, float, float, float]:
+    """Tammelin et al. (IJCAI 2015): regrets floored at 0, iteration t weighs t."""
+    return 1.0, 1.0, 1.0, float(t), 0.0
+
+
+def dcfr(t: int) -> tuple[float, float, float, float, float]:
+    """Brown and Sandholm (AAAI 2019), exponents 3/2, 0, 2."""
+    last = float(t - 1)
+    return last**1.5 / (last**1.5 + 1.0), 0.5, (last / t) ** 2, 1.0, -inf
+
+
+def run_for(seconds: float, step: Callable[[], object]) -> int:
+    """Call `step` until the CPU time is used up."""
+    end = time.process_time() + seconds
+    count = 0
+    while time.process_time() < end:
+        step()
+        count += 1
+    return count
+
+
+def exploitability(game: AbstractGame, table: np.ndarray) -> float:
+    policy = np.empty(game.num_entries)
+    normalise_sums(game.tree.nodes, game.deals.num_buckets, table, policy)
+    return ExactResponse(game).exploitability(policy).exploitability_mbb * game.unit_chips / 1000.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    seconds = parser.parse_args().seconds
+    game = poker_game("leduc")
+    vector_game, frames = make_vector_game(game), make_vector_frames(game)
+
+    def report(name: str, count: int, result: float) -> None:
+        print(f"{name:<22}{count:>9,} iterations   exploitability {result:.7f}", flush=True)
+
+    for name, schedule in (("foldwise cfr+", cfr_plus), ("foldwise dcfr", dcfr)):
+        table, t = np.zeros(2 * game.num_entries), 0
+
+        def iterate(table: np.ndarray = table, schedule: Callable[..., tuple[float, ...]] = schedule) -> None:
+            nonlocal t
+            t += 1
+            for player in range(2):
+                walk_full_width(vector_game, table, player, *schedule(t), frames)
+
+        iterate()  # compiles; the iteration counts
+        report(name, run_for(seconds, iterate), exploitability(game, table))
+    bench = Bench(game, 1)
+    bench.run("external", 2, 1)
+    report(
+        "foldwise external",
+        500 * run_for(seconds, lambda: bench.run("external", 1000, 1)),
+        exploitability(game, bench.table),
+    )
+    spiel = pyspiel.load_game("leduc_poker")
+    plus = pyspiel.CFRPlusSolver(spiel)
+    count = run_for(seconds, plus.evaluate_and_update_policy)
+    report("OpenSpiel cfr+", count, pyspiel.nash_conv(spiel, plus.average_policy()) / 2.0)
+    sampler = pyspiel.ExternalSamplingMCCFRSolver(spiel, seed=1, avg_type=pyspiel.MCCFRAverageType.SIMPLE)
+    count = run_for(seconds, sampler.run_iteration)
+    report("OpenSpiel external", count, pyspiel.nash_conv(spiel, sampler.average_policy()) / 2.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Sampling walks: nodes a second by sampler, table size and threads, and beside OpenSpiel on Leduc.
+
+python benchmarks/sampling.py            tables up to 325 MB, about two minutes
+python benchmarks/sampling.py --full     also two-nl-36's 3.2 GB
+
+Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested
+buckets a street, dealt by a made-up joint distribution: a walk's pace depends on the tree and the table, not on the
+cards. Tables are touched and warmed first. Rates are the best of several short runs: by the clock, and by CPU time,
+which is the one to read where other programs share the cores.
+"""
+
+import argparse
+import threading
+import time
+from math import inf
+
+import numpy as np
+import pyspiel
+
+from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from abstraction.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
+from game.library import PokerGame, find_game
+from game.rng import make_states
+from solver.block_kernels import run_average, run_chance, run_external, run_outcome
+from solver.frames import make_frames
+from solver.sampling_kernels import WalkOptions
+
+OPTIONS = WalkOptions(
+    sum_weight=1.0,
+    regret_floor=-inf,
+    prune_below=-inf,
+    prune_share=0.0,
+    epsilon=0.05,
+    tau=1000.0,
+    beta=1000.0,
+    sum_scale=1.0,
+)
+RUNS = {"external": run_external, "average": run_average, "outcome": run_outcome, "chance": run_chance}
+NUM_NESTED = 5  # buckets a street, each split into as many on the next
+
+
+def made_up_joint() -> JointDeals:
+    """Two streets of nested buckets; the better bucket wins more often."""
+    num = NUM_NESTED * NUM_NESTED
+    first, second, row = (part.ravel() for part in np.mgrid[:num, :num, :3].astype(np.int32))
+    buckets = np.stack([np.stack([own // NUM_NESTED, own], axis=1) for own in (first, second)], axis=1)
+    edge = 1.0 / (
+        1.0 + np.exp(0.5 * (second % NUM_NESTED - first % NUM_NESTED + second // NUM_NESTED - first // NUM_NESTED))
+    )
+    weight = np.choose(row, [0.97 * (1.0 - edge), np.full(edge.shape, 0.03), 0.97 * edge])
+    return JointDeals(buckets.astype(np.int32), row, weight / weight.sum(), SHOWDOWN_OUTCOMES)
+
+
+def poker_game(name: str) -> AbstractGame:
+    game = find_game(name)
+    assert isinstance(game, PokerGame)
+    joint = (
+        enumerate_poker(EnumeratedViews(game.definition, suits_matter=False)) if name == "leduc" else made_up_joint()
+    )
+    return make_abstract_game(name, game.build_tree(), JointSource(joint), game.unit_chips)
+
+
+class Bench:
+    """One game's table, and walks over it by one thread or several."""
+
+    def __init__(self, game: AbstractGame, num_threads: int):
+        self.game = game
+        self.table = np.empty(2 * game.num_entries)
+        self.table.fill(0.0)  # touched, so that no walk pays for the first page faults
+        self._frames = [make_frames(game) for _ in range(num_threads)]
+        self._states = make_states(1, num_threads)
+
+    def run(self, sampler: str, num_walks: int, num_threads: int) -> tuple[int, float, float]:
+        """Nodes, seconds by the clock, CPU seconds; deals are drawn before the clock starts."""
+        game, visited = self.game, [0] * num_threads
+        deals = []
+        for worker in range(num_threads):
+            buckets = np.zeros((num_walks, 2, game.num_streets), dtype=np.int32)
+            rows = np.zeros(num_walks, dtype=np.int32)
+            game.deals.draw(self._states[worker], buckets, rows)
+            deals.append((buckets, rows))
+
+        def work(worker: int) -> None:
+            buckets, rows = deals[worker]
+            nodes, outcomes, last_street = game.tree.nodes, game.deals.outcomes, game.num_streets - 1
+            frames, state = self._frames[worker], self._states[worker]
+            visited[worker] = int(
+                RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, frames, state)
+            )
+
+        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(num_threads)]
+        begin, cpu_begin = time.perf_counter(), time.process_time()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(visited), time.perf_counter() - begin, time.process_time() - cpu_begin
+
+    def rates(self, sampler: str, num_threads: int, seconds: float, repeats: int) -> tuple[float, float]:
+        """Best nodes a second: by the clock, and by CPU time."""
+        num_walks = 16
+        while self.run(sampler, num_walks, 1)[1] < 0.1 * seconds:
+            num_walks *= 2
+        num_walks *= 4
+        results = [self.run(sampler, num_walks, num_threads) for _ in range(repeats)]
+        return max(n / wall for n, wall, _ in results), max(n / cpu for n, _, cpu in results)
+
+
+def race_openspiel(num_iterations: int) -> None:
+    """External sampling on Leduc: the same number of iterations from nothing, so the same nodes but for chance."""
+    bench = Bench(poker_game("leduc"), 1)
+    bench.run("external", 2, 1)
+    bench.table.fill(0.0)
+    nodes, _, ours = bench.run("external", 2 * num_iterations, 1)
+    solver = pyspiel.ExternalSamplingMCCFRSolver(
+        pyspiel.load_game("leduc_poker"), seed=1, avg_type=pyspiel.MCCFRAverageType.SIMPLE
+    )
+    begin = time.process_time()
+    for _ in range(num_iterations):
+        solver.run_iteration()
+    theirs = time.process_time() - begin
+    print(f"leduc, external sampling, {num_iterations:,} iterations, {nodes / num_iterations:.1f} nodes each")
+    print(f"  foldwise  {nodes / ours / 1e6:8.2f} M nodes a CPU-second")
+    print(f"  OpenSpiel {nodes / theirs / 1e6:8.2f} M nodes a CPU-second   ratio {theirs / ours:.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a run, about")
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    race_openspiel(20_000)
+    print("\nmillions of nodes a second by the clock, and (per CPU-second)")
+    print(f"{'game':<10}{'table':>9}  {'sampler':<9}{'1 thread':>10}{'2 threads':>11}{'ratio':>7}")
+    for name in ("leduc", "two-nl-24", "two-nl-28", *(("two-nl-36",) if arguments.full else ())):
+        bench = Bench(poker_game(name), 2)
+        for sampler in RUNS:
+            bench.run(sampler, 2, 1)  # compiles
+            if sampler == "external":
+                bench.rates(sampler, 2, 4.0 * arguments.seconds, 1)  # warms the table to a steady state
+            (one, one_cpu), (two, two_cpu) = (
+                bench.rates(sampler, threads, arguments.seconds, arguments.repeats) for threads in (1, 2)
+            )
+            print(
+                f"{name:<10}{bench.table.nbytes / 1e6:>7.1f}MB  {sampler:<9}{one / 1e6:>10.2f}{two / 1e6:>11.2f}"
+                f"{two / one:>7.2f}   ({one_cpu / 1e6:.2f}, {two_cpu / 1e6:.2f})",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
