@@ -1,0 +1,66 @@
+"""`make demo`: the main job end to end, with the commands a user would type."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from cli.main import main
+
+_RUNS = Path("runs/demo")
+_STEPS = (
+    ("The games", ["games"]),
+    (
+        "Cards: exact hand strength, then 60 buckets a street by expected hand strength squared",
+        ["abstract", "configs/hunl-small.toml", "-o", "{runs}/cards", "--png", "{runs}/preflop-buckets.png"],
+    ),
+    (
+        "Solve heads-up no-limit hold'em by external sampling, on two threads",
+        ["solve", "configs/hunl-small.toml", "-o", "{runs}/strategy", "--seconds", "60"],
+    ),
+    (
+        "A second, coarser strategy as an opponent",
+        ["solve", "configs/hunl-tiny.toml", "-o", "{runs}/opponent", "--seconds", "10"],
+    ),
+    (
+        "What it does with a pair of queens before the flop",
+        ["inspect", "{runs}/strategy", "--betting", "r300", "--hand", "QhQs", "--png", "{runs}/preflop.png"],
+    ),
+    (
+        "A duplicate match over a real TCP dealer",
+        ["match", "strategy:{runs}/strategy", "bot:strength", "--over", "tcp", "--hands", "500", "-o", "{runs}/match"],
+    ),
+    (
+        "Four ways of post-processing against two opponents, on the same deals",
+        [
+            "compare",
+            "{runs}/strategy",
+            "--variants",
+            "none,threshold(0.15),purify,new(0.2)",
+            "--opponents",
+            "bot:strength",
+            "strategy:{runs}/opponent",
+            "--hands",
+            "200000",
+            "-o",
+            "{runs}/compare",
+        ],
+    ),
+)
+
+
+def run() -> int:
+    """Every step, each with its command line; the first failure ends the demo."""
+    start = time.monotonic()
+    for number, (title, words) in enumerate(_STEPS, start=1):
+        arguments = [word.format(runs=_RUNS) for word in words]
+        print(f"\n[{number}/{len(_STEPS)}] {title}\n$ foldwise {shlex.join(arguments)}", flush=True)
+        code = main(arguments)
+        if code:
+            return code
+    print(f"\nDone in {time.monotonic() - start:.0f} s. Pictures and logs are in {_RUNS}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())
