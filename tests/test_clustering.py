@@ -191,8 +191,8 @@ def test_public_clusters_against_a_plain_reading(seed):
 def test_printed_clustering_collapses_on_the_real_flops():
     """All flops at once end in one cluster; in place the sizes stay near 1755 / 60 and nothing moves in the end.
 
-    The base here is 400 buckets of the five-card rank, quick to make; benchmarks/card_abstraction.py shows the same on 5,000
-    buckets of strength histograms.
+    The base here is 400 buckets of the five-card rank, quick to make; benchmarks/card_abstraction.py shows the same
+    on 5,000 buckets of strength histograms.
     """
     ranks = np.array([rank_pairs(board) for board in boards(3).cards]).astype(np.int64)
     edges = np.quantile(ranks[ranks > 0], np.linspace(0, 1, 401)[1:-1])
