@@ -1,9 +1,5 @@
 """From a card configuration to a card abstraction."""
 
-import logging
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,33 +9,13 @@ from abstraction.buckets import flop_class_rows, flop_percentile, preflop_percen
 from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
 from abstraction.card_config import CardConfig, StreetCards
 from abstraction.clustering import flop_emd, river_ochs, turn_emd
-from abstraction.hand_strength import HandStrength, fingerprint
+from abstraction.hand_strength import HandStrength
 from abstraction.hierarchical import public_clusters
-from game.errors import FormatError
 from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
-log = logging.getLogger(__name__)
-
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
 _RAW_SIZES = (1326, 1326 * 22100)
-
-
-def cards_in(
-    folder: Path, config: CardConfig, strength: HandStrength | None = None, report: Report | None = None
-) -> tuple[CardAbstraction, bool]:
-    """The abstraction of a folder if it was made from this configuration (True), else one built and saved there."""
-    if folder.exists():
-        try:
-            loaded = CardAbstraction.load(folder)
-        except FormatError as error:
-            log.warning("card abstraction is rebuilt: %s", error)
-        else:
-            if loaded.made_from == _made_from(config):
-                return loaded, True
-    built = build_cards(config, strength, report)
-    built.save(folder)
-    return CardAbstraction.load(folder, check=False), False
 
 
 def build_cards(
@@ -49,11 +25,7 @@ def build_cards(
     builder = _Builder(config, strength or HandStrength(report=report))
     for street, cards in enumerate(config.streets):
         builder.add(street, cards)
-    return CardAbstraction(builder.streets, _made_from(config), builder.clusters)
-
-
-def _made_from(config: CardConfig) -> dict[str, Any]:
-    return {"cards": config.model_dump(mode="json"), "hand_strength": fingerprint()}
+    return CardAbstraction(builder.streets, config.model_dump(mode="json"), builder.clusters)
 
 
 class _Builder:

@@ -20,7 +20,7 @@ from abstraction.buckets import (
     turn_percentile,
 )
 from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.card_building import build_cards, cards_in
+from abstraction.card_building import build_cards
 from abstraction.card_config import CardConfig, PublicClusters, StreetCards
 from abstraction.hand_strength import STRENGTH_UNIT
 from game.cards import parse_cards
@@ -289,17 +289,6 @@ def test_lossless_and_none_need_no_strength():
     none = build_cards(CardConfig(streets=[StreetCards(method="none")]))
     assert none.num_buckets == (1326,)
     assert none.bucket(parse_cards("2d2c")) == 0 and none.bucket(parse_cards("AsAh")) == 1325
-
-
-def test_folder_is_reused_for_the_same_configuration(tmp_path):
-    config = CardConfig(streets=[StreetCards(method="lossless")])
-    assert cards_in(tmp_path / "x", config)[1] is False
-    assert cards_in(tmp_path / "x", config)[1] is True
-    other = CardConfig(streets=[StreetCards(method="none")])
-    made, reused = cards_in(tmp_path / "x", other)
-    assert not reused and made.num_buckets == (1326,)
-    (tmp_path / "x" / "manifest.json").write_text("{}")
-    assert cards_in(tmp_path / "x", other)[1] is False
 
 
 @pytest.mark.parametrize(
