@@ -39,9 +39,12 @@ def transition_table(buckets: NDArray[np.int64], num_buckets: int) -> NDArray[np
     return table
 
 
-def public_distances(transitions: NDArray[np.uint16], num_private: int) -> NDArray[np.float64]:
-    """[M, M] algorithm 2: (V - sum over buckets of min(T[i][b], T[j][b])) / V."""
-    out = np.empty((len(transitions), len(transitions)))
+def public_distances(transitions: NDArray[np.uint16], num_private: int) -> NDArray[np.int64]:
+    """[M, M] algorithm 2: V - sum over buckets of min(T[i][b], T[j][b]).
+
+    The paper divides by V; whole numbers keep the sums of distances, and ties among them, exact.
+    """
+    out = np.empty((len(transitions), len(transitions)), np.int64)
 
     def work(first: int, last: int) -> None:
         kernels.distance_block(transitions, num_private, first, last, out)
@@ -50,11 +53,11 @@ def public_distances(transitions: NDArray[np.uint16], num_private: int) -> NDArr
     return out
 
 
-def seed_clusters(distances: NDArray[np.float64], num_clusters: int, seed: int) -> NDArray[np.int64]:
+def seed_clusters(distances: NDArray[np.int64], num_clusters: int, seed: int) -> NDArray[np.int64]:
     """[M] first clusters: k-means++ centres by squared pairwise distance, each state to the nearest centre."""
     rng = np.random.default_rng(seed)
     centres = [int(rng.integers(len(distances)))]
-    nearest = distances[centres[0]].copy()
+    nearest = distances[centres[0]].astype(np.float64)
     while len(centres) < num_clusters:
         chances = nearest**2
         chances[centres] = 0.0
@@ -69,12 +72,12 @@ def seed_clusters(distances: NDArray[np.float64], num_clusters: int, seed: int) 
 
 
 def cluster_in_place(
-    distances: NDArray[np.float64], labels: NDArray[np.int64], max_passes: int = 100, objective: str = "sum"
+    distances: NDArray[np.int64], labels: NDArray[np.int64], max_passes: int = 100, objective: str = "sum"
 ) -> Clustering:
     """Algorithm 3, moves taking effect at once: each state to the cluster with the least sum (or mean) of distances."""
     labels = labels.copy()
     num_clusters = int(labels.max()) + 1
-    sums = np.empty((len(labels), num_clusters))
+    sums = np.empty((len(labels), num_clusters), np.int64)
     kernels.cluster_sums(distances, labels, sums)
     sizes = np.bincount(labels, minlength=num_clusters)
     for number in range(1, max_passes + 1):
@@ -83,10 +86,10 @@ def cluster_in_place(
     return Clustering(labels, max_passes, False)
 
 
-def cluster_at_once(distances: NDArray[np.float64], labels: NDArray[np.int64], max_passes: int = 100) -> Clustering:
+def cluster_at_once(distances: NDArray[np.int64], labels: NDArray[np.int64], max_passes: int = 100) -> Clustering:
     """Algorithm 3 as printed, all states moving together. Kept to show where it leads."""
     num_clusters = int(labels.max()) + 1
-    sums = np.empty((len(labels), num_clusters))
+    sums = np.empty((len(labels), num_clusters), np.int64)
     for number in range(1, max_passes + 1):
         kernels.cluster_sums(distances, labels, sums)
         moved = np.empty_like(labels)
@@ -96,7 +99,7 @@ def cluster_at_once(distances: NDArray[np.float64], labels: NDArray[np.int64], m
     return Clustering(labels, max_passes, False)
 
 
-def base_distances(strength: HandStrength, config: PublicClusters) -> NDArray[np.float64]:
+def base_distances(strength: HandStrength, config: PublicClusters) -> NDArray[np.int64]:
     """[1755, 1755] distances of the flops under a k-means base abstraction of `base_buckets` flop buckets."""
     base = flop_emd(
         strength,

@@ -8,22 +8,22 @@ from game.compiled import kernel
 
 @kernel
 def distance_block(transitions, num_private, first, last, out):  # [M, B], V, -, -, [M, M]
-    """Algorithm 2: share of private states that two public states do not send to the same base buckets."""
+    """Algorithm 2: how many private states two public states do not send to the same base buckets."""
     num_buckets = transitions.shape[1]
     for i in range(first, last):
-        out[i, i] = 0.0
+        out[i, i] = 0
         for j in range(i):
             same = np.int32(0)
             for b in range(num_buckets):
                 same += min(transitions[i, b], transitions[j, b])
-            out[i, j] = (num_private - same) / num_private
+            out[i, j] = num_private - same
             out[j, i] = out[i, j]
 
 
 @kernel
 def cluster_sums(distances, labels, sums):  # [M, M], [M], [M, K] overwritten
     """Sum of distances from each state to each cluster's states."""
-    sums[:] = 0.0
+    sums[:] = 0
     for i in range(labels.size):
         for j in range(labels.size):
             sums[i, labels[j]] += distances[i, j]
@@ -40,11 +40,11 @@ def reassign_in_place(distances, labels, sums, sizes, by_mean):  # [M, M], [M], 
         own = labels[i]
         if sizes[own] == 1:
             continue
-        best, best_value = own, sums[i, own]
+        best, best_value = own, np.float64(sums[i, own])
         if by_mean:
             best_value /= sizes[own] - 1  # the state's distance to itself is zero and does not count
         for k in range(sizes.size):
-            value = sums[i, k]
+            value = np.float64(sums[i, k])
             if by_mean:
                 value /= sizes[k] - (k == own)
             if value < best_value:
