@@ -10,7 +10,7 @@ from abstraction.bet_sizes import make_menu
 from abstraction.card_config import CardConfig
 from game.errors import DefinitionError
 from game.library import PokerGame, find_game
-from game.tree import BetMenu
+from game.tree import EVERY_SIZE, BetMenu
 
 
 class Strict(BaseModel):
@@ -52,14 +52,20 @@ class AbstractionConfig(Strict):
         game = find_game(self.game)
         streets = game.num_streets
         if self.bets is not None:
-            if not isinstance(game, PokerGame) or game.definition.limit:
-                raise DefinitionError(f"config {self.name!r}: [bets] is for no-limit games, {self.game!r} is not one")
+            if not isinstance(game, PokerGame):
+                raise DefinitionError(f"config {self.name!r}: [bets] in {self.game!r}, which is played without chips")
             for texts in (self.bets.streets, self.bets.player_0, self.bets.player_1):
                 if texts and len(texts) != streets:
                     raise DefinitionError(
                         f"config {self.name!r}: bets for {len(texts)} streets, {self.game!r} has {streets}"
                     )
-            self.bets.menu()
+            menu = self.bets.menu()
+            if game.definition.limit and any(
+                size != EVERY_SIZE for player in menu.sizes for sets in player for sizes in sets for size in sizes
+            ):
+                raise DefinitionError(
+                    f"config {self.name!r}: bet sizes in the limit game {self.game!r}: only 'f c *' and the cap 'f c' fit"
+                )
         if self.cards is not None:
             if not isinstance(game, PokerGame):
                 raise DefinitionError(f"config {self.name!r}: [cards] in {self.game!r}, which is played without cards")

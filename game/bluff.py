@@ -22,7 +22,6 @@ WILD_FACE = 6
 # What a round is worth to its opener in equilibrium, by (his dice, the other's): best responses to the solution of
 # `foldwise solve` bound the first within 2e-6 of -7/258, and the second within the digits given.
 OPENER_VALUES = {(1, 1): -7 / 258, (1, 2): -0.5702}
-MAX_STORED_BIDS = 20  # beyond, a round has more than four million nodes: compute them (game.bluff_kernels)
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,7 @@ class Bluff:
         return table
 
     def build_tree(self) -> Tree:
-        """The stored public tree of the round."""
-        if self.num_bids > MAX_STORED_BIDS:
-            raise DefinitionError(
-                f"bluff-{self.dice[0]}-{self.dice[1]} has 2^{self.num_bids} nodes: they are computed, not stored"
-            )
+        """The public tree of the round; four dice make 33.5 million nodes and 1.3 GB."""
         num_nodes = 2 ** (self.num_bids + 1) - 1
         nodes = np.empty(num_nodes, dtype=NODE_DTYPE)
         parent = np.empty(num_nodes, dtype=np.int32)

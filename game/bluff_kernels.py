@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Bluff's public tree: stored like every other, or computed from the bids made.
+"""Bluff's public tree, stored like every other.
 
 A public state of one round is the set of bids made, a bit mask over the ordered bids: bids only go up, so the set is
 the sequence. The players alternate, so the parity of the mask says who acts; the highest bit is the standing bid.
@@ -31,29 +31,6 @@ def player_to_act(mask):
         mask &= mask - 1
         parity ^= 1
     return parity
-
-
-@kernel
-def num_actions(mask, num_bids):
-    """Every higher bid, and calling bluff once there is a bid."""
-    return num_bids - 1 - standing_bid(mask) + (1 if mask > 0 else 0)
-
-
-@kernel
-def row_base(mask, num_bids, num_rolls):
-    """First entry of the state in the tables of the player to act: `row_base + roll * num_actions` is the row.
-
-    Of each pair of masks 2k, 2k + 1 exactly one belongs to a player, so k numbers his states; those whose standing
-    bid is b have the same number of actions and stand together.
-    """
-    if mask < 2:
-        return 0  # one player's root, the other's answer to the lowest bid
-    order = mask >> 1
-    base = num_rolls * num_bids  # the root and the answer to the lowest bid have as many actions
-    bid = standing_bid(mask)
-    for lower in range(1, bid):
-        base += (1 << (lower - 1)) * num_rolls * (num_bids - lower)
-    return base + (order - (1 << (bid - 1))) * num_rolls * (num_bids - bid)
 
 
 @kernel

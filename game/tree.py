@@ -102,11 +102,12 @@ def pot_size(fraction: float) -> BetSize:
 
 @dataclass(frozen=True)
 class BetMenu:
-    """Which raises the abstract tree of a no-limit game has.
+    """Which raises the abstract tree of a game has.
 
     `sizes[player][street][n]` is the set offered when the street has seen n raises; the last set also serves every
     later raise, and an empty one forbids raising. A pot fraction below the smallest legal raise becomes that raise;
-    one that would reach `all_in_share` of the stack becomes all-in; equal sizes are one. Limit games ignore the menu.
+    one that would reach `all_in_share` of the stack becomes all-in; equal sizes are one. In limit games any size
+    stands for the one raise there is, so that a menu can only cap the betting.
     """
 
     sizes: tuple[tuple[tuple[tuple[BetSize, ...], ...], ...], ...]

@@ -147,15 +147,15 @@ def build_heads_up(
             and num_active == 2
         ):
             stack = stacks[player]
+            menu_set = min(state[at, _NUM_RAISES], menu_kinds.shape[2] - 1)
             if limit:
                 sizes[0] = min(max_spent + raise_sizes[street], stack)
-                num_raises = 1
+                num_raises = int(np.any(menu_kinds[player, street, menu_set] >= 0))
             else:
                 low = np.int64(state[at, _MIN_RAISE_TO])
                 if low > stack:
                     low = stack if max_spent < stack else stack + 1
                 if low <= stack:
-                    menu_set = min(state[at, _NUM_RAISES], menu_kinds.shape[2] - 1)
                     num_raises = _raise_sizes(
                         menu_kinds[player, street, menu_set],
                         menu_fractions[player, street, menu_set],

@@ -71,6 +71,23 @@ def test_a_set_without_raises_caps_the_betting():
     assert _raises(texts, path=(300, 900)) == []
 
 
+def test_a_menu_can_cap_a_limit_game():
+    """Three bets a round in limit: two raises over the blind, then three a street."""
+    definition = find_definition("limit")
+    texts = ["f c * | f c * | f c", *["f c * | f c * | f c * | f c"] * 3]
+    tree = build_tree(definition, make_menu(texts, texts, 1.0))
+    raises = dict.fromkeys(range(4), 0)
+    for node in range(len(tree.nodes)):
+        count, at = 0, node
+        while at > 0 and tree.action[at] != -2:
+            count += tree.action[at] > 0
+            at = tree.parent[at]
+        street = int(tree.nodes[node]["street"])
+        raises[street] = max(raises[street], count)
+    assert raises == {0: 2, 1: 3, 2: 3, 3: 3}
+    assert build_tree(definition).num_nodes == 17221
+
+
 def test_players_may_have_different_sizes():
     button = ["f c 1p", "f c", "f c", "f c"]
     blind = ["f c 2p", "f c", "f c", "f c"]

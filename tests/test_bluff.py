@@ -1,7 +1,7 @@
-"""Bluff: the stored tree against the rules, node arithmetic against the stored tree, rolls, outcomes."""
+"""Bluff: the tree against the rules, rolls, outcomes."""
 
 from collections import Counter
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -59,39 +59,15 @@ def test_number_of_nodes(dice):
     assert int((tree.nodes["kind"] == CHALLENGE).sum()) == 2**game.num_bids - 1
 
 
-def test_node_arithmetic_agrees_with_the_stored_tree():
-    """A node computed from the set of bids made: player, standing bid, actions; rows tile each player's table."""
-    game = ONE_ONE
-    tree = game.build_tree()
-    num_rolls = 6
-    rows: dict[int, list[tuple[int, int]]] = {0: [], 1: []}
+def test_bids_as_a_bit_mask():
+    """The set of bids made tells the standing bid and, by its parity, whose turn it is."""
+    tree = ONE_ONE.build_tree()
     for node, bids in zip(tree.nodes, bids_made(tree)):
         if node["kind"] != DECISION:
             continue
         mask = sum(1 << bid for bid in bids)
         assert kernels.standing_bid(mask) == (bids[-1] if bids else -1)
-        assert kernels.player_to_act(mask) == node["player"]
-        count = kernels.num_actions(mask, game.num_bids)
-        assert count == node["num_children"]
-        base = kernels.row_base(mask, game.num_bids, num_rolls)
-        rows[int(node["player"])].append((base, base + num_rolls * count))
-    for spans in rows.values():
-        spans.sort()
-        assert spans[0][0] == 0
-        assert all(end == start for (_, end), (start, _) in pairwise(spans))
-        # Every action of a player's infosets: 12 at his first, then 2^(b-1) states of 12 - b actions.
-        assert spans[-1][1] == num_rolls * (12 + sum(2 ** (b - 1) * (12 - b) for b in range(1, 12)))
-
-
-def test_large_rounds_are_computed_not_stored():
-    with pytest.raises(DefinitionError, match=r"bluff-2-2 has 2\^24 nodes: they are computed, not stored"):
-        Bluff((2, 2)).build_tree()
-    last = 2**24 - 1
-    assert kernels.standing_bid(last) == 23
-    assert kernels.num_actions(last, 24) == 1
-    assert kernels.player_to_act(last) == 0
-    ends = [kernels.row_base(mask, 24, 21) + 21 for mask in (last, last - 1)]  # the last states of both players
-    assert ends == [21 * (24 + sum(2 ** (b - 1) * (24 - b) for b in range(1, 24)))] * 2
+        assert kernels.player_to_act(mask) == node["player"] == len(bids) % 2
 
 
 @pytest.mark.parametrize("dice", [(0, 1), (1, 0), (4, 1), (3, 2), (2, 3)])

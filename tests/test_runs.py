@@ -238,8 +238,9 @@ def test_other_files_are_not_written_over(tmp_path, capsys):
 def test_a_config_without_an_end_is_refused(tmp_path):
     path = tmp_path / "endless.toml"
     path.write_text('game = "kuhn"\n')
-    with pytest.raises(DefinitionError, match="bets"):
-        check_config({"name": "x", "game": "kuhn", "bets": {"streets": ["f c"]}}, RunConfig, "x")
+    for game, text in (("kuhn", "f c 1p"), ("bluff-1-1", "f c")):
+        with pytest.raises(DefinitionError, match="bet"):
+            check_config({"name": "x", "game": game, "bets": {"streets": [text]}}, RunConfig, "x")
     assert main(["solve", str(path), "-o", str(tmp_path / "x")]) == 2
 
 
