@@ -1,0 +1,111 @@
+"""`foldwise dealer`: the ACPC dealer with the reference dealer's arguments, options and printed lines."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from game.definition import GameDefinition
+
+Result = TypeVar("Result")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("dealer")(dealer)
+
+
+def table_definition(game: str) -> "GameDefinition":
+    """The rules of a game a dealer can deal: a built-in name or the path of a `.game` file."""
+    from game.library import PokerGame, find_game
+
+    found = find_game(game)
+    if not isinstance(found, PokerGame) or found.run_out_cards:
+        raise DefinitionError(
+            f"game {game!r} has no ACPC table form: expected kuhn, leduc, limit, hunl, two-limit-1, two-limit-4, "
+            "two-nl-K or the path of a .game file"
+        )
+    return found.definition
+
+
+def run_loop(main: Coroutine[Any, Any, Result]) -> Result:
+    """Run on uvloop where it is installed, else on the standard loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+def _write_out(line: str) -> None:
+    print(line, flush=True)
+
+
+def _write_err(data: bytes) -> None:
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
+
+
+def _read_ports(text: str) -> tuple[int, ...]:
+    ports = text.split(",")
+    if not all(port.isdigit() and int(port) < 2**16 for port in ports):
+        raise DefinitionError(f"ports {text!r}: expected numbers below 65536 parted by commas, 0 for any")
+    return tuple(map(int, ports))
+
+
+def dealer(
+    name: Annotated[str, typer.Argument(help="Name of the match; NAME.log and NAME.tlog are named after it.")],
+    game: Annotated[str, typer.Argument(help="A game's name, or the path of an ACPC .game file.")],
+    hands: Annotated[int, typer.Argument(help="Hands to play.", min=1)],
+    seed: Annotated[int, typer.Argument(help="Seed of the cards; the same cards as the reference dealer's.")],
+    players: Annotated[list[str], typer.Argument(help="A name for each seat.")],
+    fixed_seats: Annotated[bool, typer.Option("-f", help="Fixed seats: the button does not move.")] = False,
+    log: Annotated[bool, typer.Option("-L/-l", help="With or without a log file.")] = True,
+    transactions: Annotated[bool, typer.Option("-T/-t", help="With or without a transaction file.")] = False,
+    append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, take a broken match up again.")] = False,
+    ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any.")] = "0",
+    quiet: Annotated[bool, typer.Option("-q", help="No line per message on stderr.")] = False,
+    t_response: Annotated[int, typer.Option("--t_response", help="Milliseconds for one answer.", min=0)] = 600_000,
+    t_hand: Annotated[int, typer.Option("--t_hand", help="Milliseconds for one hand.", min=0)] = 600_000,
+    t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Milliseconds a hand on average.", min=0)] = 7_000,
+    start_timeout: Annotated[
+        int, typer.Option("--start_timeout", help="Milliseconds for all to connect; negative: no limit.")
+    ] = -1,
+    bind: Annotated[str, typer.Option("--bind", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+) -> int:
+    """Deal one ACPC match: prints the ports, waits for the players, plays, prints the score.
+
+    Example: foldwise dealer demo hunl 100 7 Alice Bob -q
+    """
+    from matches.dealer import MatchSettings, run_match
+
+    definition = table_definition(game)
+    if len(players) < definition.num_players:
+        raise DefinitionError(
+            f"{len(players)} player names: game {game!r} has {definition.num_players} seats; give a name for each"
+        )
+    settings = MatchSettings(
+        name=name,
+        game=game,
+        definition=definition,
+        num_hands=hands,
+        seed=seed % 2**32,
+        players=tuple(players[: definition.num_players]),
+        fixed_seats=fixed_seats,
+        log=log,
+        transactions=transactions,
+        append=append,
+        ports=_read_ports(ports),
+        quiet=quiet,
+        response_ms=t_response,
+        hand_ms=t_hand,
+        per_hand_ms=t_per_hand,
+        start_timeout_ms=start_timeout,
+        bind=bind,
+    )
+    return 0 if run_loop(run_match(settings, _write_out, _write_err)) else 1
