@@ -34,9 +34,8 @@ def read_answer(line: bytes, hand: Hand, requested: str) -> Answer:
     definition = hand.betting.definition
     # The plain echo needs no reading. With board cards in the first round even a true echo may read as another
     # state (the board is taken for hidden hole cards), so there the long way decides, as it does in the reference.
-    if text.startswith(requested) and not definition.num_board_cards[0]:
-        end = len(requested)
-    else:
+    end = len(requested)
+    if not (text.startswith(requested) and text[end : end + 1] == ":") or definition.num_board_cards[0]:
         result = read_match_state(text, definition)
         if result is None:
             return Answer(None, (BAD_STATE,))

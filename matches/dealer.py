@@ -14,6 +14,7 @@ from game.betting import Action
 from game.dealing import Deal, Shoe
 from game.definition import GameDefinition
 from game.errors import FormatError, ProtocolError
+from game.evaluator import evaluator_tables
 from matches.answers import is_comment, read_answer
 from matches.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
 from matches.ports import open_listeners
@@ -137,6 +138,7 @@ class Dealer:
 
     async def run(self) -> bool:
         """Play the match to its end: True if it was completed. `open` comes first."""
+        evaluator_tables()  # built while the players start, not at the first showdown
         try:
             await self._connect()
             await self._check_versions()
