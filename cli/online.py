@@ -1,4 +1,4 @@
-"""`foldwise dealer`: the ACPC dealer with the reference dealer's arguments, options and printed lines."""
+"""`foldwise dealer` and `foldwise play`: both ends of the ACPC protocol."""
 
 import asyncio
 import sys
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from cli.output import JsonOption, SeedOption, emit, stderr
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ Result = TypeVar("Result")
 
 def register(app: typer.Typer) -> None:
     app.command("dealer")(dealer)
+    app.command("play")(play)
 
 
 def table_definition(game: str) -> "GameDefinition":
@@ -109,3 +111,39 @@ def dealer(
         bind=bind,
     )
     return 0 if run_loop(run_match(settings, _write_out, _write_err)) else 1
+
+
+def play(
+    player: Annotated[str, typer.Argument(help="bot:call, bot:fold, bot:raise, bot:random, bot:strength or a strategy.")],
+    host: Annotated[str, typer.Argument(help="Address of the dealer.")],
+    port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
+    game: Annotated[str, typer.Option(help="The game the dealer deals: a name or the path of a .game file.")] = "hunl",
+    deadline: Annotated[float, typer.Option(help="Seconds after which check or fold is answered.", min=0.001)] = 5.0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Play one match at an ACPC dealer; ends by itself when the dealer closes.
+
+    Exit code 1 when the player failed or was late and check or fold was answered in its place.
+
+    Example: foldwise play bot:call 127.0.0.1 9001
+    """
+    from agent.client import play_match
+    from agent.player import make_player
+
+    report = play_match(make_player(player, seed), table_definition(game), host, port, deadline)
+    result = {
+        "player": player,
+        "hands": len(report.hands),
+        "states": report.states,
+        "decisions": report.decisions,
+        "errors": report.errors,
+        "late": report.late,
+        "unreadable": report.unreadable,
+    }
+    summary = (
+        f"{report.decisions} decisions in {len(report.hands)} hands; player errors {report.errors}, "
+        f"late {report.late}, unreadable lines {report.unreadable}"
+    )
+    emit(result, as_json, lambda: stderr.print(summary))
+    return 1 if report.faults else 0

@@ -1,0 +1,41 @@
+"""Players: what answers a state, and how a player is named on the command line."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.bots import Bot
+from game.betting import CALL_ACTION, FOLD_ACTION, Action
+from game.errors import DefinitionError
+from game.match_state import MatchState
+
+PLAYER_FORMS = "bot:NAME, strategy:DIR or cmd:PROGRAM"
+
+
+class Player(Protocol):
+    """State in, action out.
+
+    A choice may depend on the state and on the player's seed, nothing else: random numbers are drawn by counter from
+    (seed, hand number, actions so far), so that a match gives the same results over sockets, in memory and resumed.
+    The state is only lent: it changes after `choose` returns.
+    """
+
+    def choose(self, state: MatchState) -> Action: ...
+
+
+# What makes a player of a name's part after the colon, and a seed.
+_MAKERS: dict[str, Callable[[str, int], Player]] = {"bot": Bot}
+
+
+def make_player(spec: str, seed: int) -> Player:
+    """The player of a name such as `bot:strength`."""
+    kind, colon, name = spec.partition(":")
+    if colon and kind in _MAKERS:
+        return _MAKERS[kind](name, seed)
+    if colon and kind == "cmd":
+        raise DefinitionError(f"player {spec!r} is a program of its own: it plays over tcp only, started by foldwise match")
+    raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
+
+
+def safe_action(state: MatchState) -> Action:
+    """Check where it is free, else fold: the answer when there is no other."""
+    return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
