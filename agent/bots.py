@@ -53,6 +53,15 @@ class Bot:
         self._cards = np.zeros(10, np.int64)
         self._deck = np.zeros(0, np.int64)
         self._definition: object = None
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Load the compiled decision now: the first answer of a match must not wait for it."""
+        spot = (0, 0, 0, 0, 0, 1)
+        self._deck = np.arange(52)
+        kernels.choose(
+            self.code, self.seed, 0, 0, spot, 0, self._tables, self._deck, self._cards, 2, 0, 0, self._scratch
+        )
 
     def choose(self, state: MatchState) -> Action:
         betting = state.betting

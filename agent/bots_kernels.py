@@ -1,4 +1,4 @@
-"""Decisions of the built-in bots, for one table seat at a time. Random numbers depend on seed, hand and decision alone."""
+"""Decisions of the built-in bots, one at a time. Random numbers depend on seed, hand and decision alone."""
 
 import numpy as np
 

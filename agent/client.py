@@ -1,10 +1,11 @@
 """The ACPC client: any `Player` at any dealer. It sends only legal actions, and never late ones.
 
 Two threads share the work. The driver reads states and asks the player; the guard watches the time. When the player is
-late, or stuck, the guard answers check or fold in its place and becomes the driver, so that states are read and answered
+late or stuck, the guard answers check or fold in its place and becomes the driver, so that states are read and answered
 on time whatever the player does; the late thread, once it returns, becomes the guard.
 """
 
+import contextlib
 import logging
 import socket
 import threading
@@ -128,7 +129,7 @@ class Client:
             action = self._player.choose(state)
             if not state.betting.is_legal(action):
                 raise IllegalActionError(f"{action} is not legal here")
-        except Exception:  # the player may raise anything; the dealer must get an answer
+        except Exception:  # noqa: BLE001  # a player may raise anything; the dealer must get an answer
             if self._request is request:
                 self.report.errors += 1
             _log.exception("player failed; checked or folded at %r", request.line)
@@ -162,10 +163,9 @@ class Client:
         self._send(f"{line}:{text}\r\n".encode("ascii"))
 
     def _send(self, data: bytes) -> None:
-        try:
+        # A dealer that is gone shows at the end of the stream, after what it has still sent.
+        with contextlib.suppress(OSError):
             self._socket.sendall(data)
-        except OSError:
-            pass  # the dealer is gone: the end of the stream says the same, after what it has still sent
 
     def _read_line(self) -> str | None:
         """The next line without its end; None at the end of the stream. Overlong lines are passed over."""

@@ -32,7 +32,9 @@ def make_player(spec: str, seed: int) -> Player:
     if colon and kind in _MAKERS:
         return _MAKERS[kind](name, seed)
     if colon and kind == "cmd":
-        raise DefinitionError(f"player {spec!r} is a program of its own: it plays over tcp only, started by foldwise match")
+        raise DefinitionError(
+            f"player {spec!r} is a program of its own: it plays over tcp only, started by foldwise match"
+        )
     raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
 
 

@@ -6,12 +6,12 @@ from functools import lru_cache
 from game.betting import CALL, FOLD, RAISE, Action, BettingState
 from game.cards import parse_cards
 from game.definition import GameDefinition
-from game.errors import FormatError, IllegalActionError
+from game.errors import FormatError
 from game.match_state import MatchState, read_match_state
 
-_ACTION = re.compile(r"([fcr])(\d*)|/")
+_HEAD = re.compile(r"MATCHSTATE:([0-9]):([0-9]{1,9}):([^:]*)")
+_ACTION = re.compile(r"([fcr])([0-9]{0,9})|/")
 _KINDS = {"f": FOLD, "c": CALL, "r": RAISE}
-_MAX_DIGITS = 10
 
 
 @lru_cache(maxsize=4096)
@@ -30,68 +30,73 @@ class StateReader:
 
     def __init__(self, definition: GameDefinition):
         self._definition = definition
-        self._hand = ""
-        self._betting_text = ""
         self._betting = BettingState(definition)
+        self._head = ""  # of the last line: all up to its cards
+        self._position = 0
+        self._hand_number = 0
+        self._cards_text = ""
+        self._hole_cards: list[tuple[int, ...]] = []
+        self._board: tuple[int, ...] = ()
 
     def read(self, line: str) -> MatchState | None:
         """The state of a line without its end, or None where the line is none."""
-        state = None if self._definition.num_board_cards[0] else self._read_plain(line)
-        if state is not None:
-            return state
-        self._hand = ""
+        head, _, cards = line.rpartition(":")
+        # Board cards in the first round follow the hole cards without a mark: those lines go the long way.
+        if not self._definition.num_board_cards[0] and self._follow(head) and self._take_cards(cards):
+            return MatchState(self._position, self._hand_number, self._betting, self._hole_cards, self._board)
+        self._head = ""
+        self._cards_text = ""
         result = read_match_state(line, self._definition)
         return None if result is None or result[1] != len(line) else result[0]
 
-    def _read_plain(self, line: str) -> MatchState | None:
-        parts = line.split(":")
-        if len(parts) != 5:
-            return None
-        prefix, position, hand, betting_text, cards = parts
-        if prefix != "MATCHSTATE" or not (position.isdecimal() and hand.isdecimal()):
-            return None
-        definition = self._definition
-        if len(hand) > _MAX_DIGITS or len(position) > 1 or int(position) >= definition.num_players:
-            return None
-        if not self._follow(hand, betting_text):
-            return None
-        betting = self._betting
-        holes_text, _, board_text = cards.partition("/")
-        holes = [_cards(section) for section in holes_text.split("|")]
-        board = _cards(board_text.replace("/", ""))
-        hole_sizes = (0, definition.num_hole_cards)
-        if (
-            len(holes) != definition.num_players
-            or any(hole is None or len(hole) not in hole_sizes for hole in holes)
-            or board is None
-            or len(board) != definition.board_sizes[betting.round]
-            or cards.count("/") != betting.round
-        ):
-            return None
-        hole_cards = [hole for hole in holes if hole is not None]
-        return MatchState(int(position), int(hand), betting, hole_cards, board)
-
-    def _follow(self, hand: str, text: str) -> bool:
-        """Bring the betting to `text`; False where it is not plain and legal."""
-        if hand != self._hand or not text.startswith(self._betting_text):
-            self._hand = hand
-            self._betting_text = ""
+    def _follow(self, head: str) -> bool:
+        """Bring the betting to that of `head`; False where it is not plain and legal."""
+        if self._head and head.startswith(self._head):
+            new_actions = head[len(self._head) :]
+        else:
+            match = _HEAD.fullmatch(head)
+            if match is None:
+                return False
+            self._position, self._hand_number = int(match[1]), int(match[2])
             self._betting = BettingState(self._definition)
+            new_actions = match[3]
         betting = self._betting
-        at = len(self._betting_text)
-        while at < len(text):
-            match = _ACTION.match(text, at)
+        num_rounds = betting.round
+        at = 0
+        while at < len(new_actions):
+            match = _ACTION.match(new_actions, at)
             if match is None:
                 return False
             at = match.end()
             letter, digits = match.groups()
             if letter is None:
+                num_rounds += 1
                 continue
-            if len(digits) > _MAX_DIGITS or bool(digits) != (letter == "r" and not self._definition.limit):
+            if bool(digits) != (letter == "r" and not self._definition.limit):
                 return False
-            try:
-                betting.apply(Action(_KINDS[letter], int(digits or 0)))
-            except IllegalActionError:
+            action = Action(_KINDS[letter], int(digits or 0))
+            if not betting.is_legal(action):
                 return False
-        self._betting_text = text
-        return text.count("/") == betting.round
+            betting.apply(action)
+        self._head = head
+        return num_rounds == betting.round and self._position < self._definition.num_players
+
+    def _take_cards(self, text: str) -> bool:
+        """Read the cards of a line, or keep those of the last one; False where they do not fit the round."""
+        definition = self._definition
+        board_size = definition.board_sizes[self._betting.round]
+        if text == self._cards_text:
+            return len(self._board) == board_size
+        self._cards_text = text
+        holes_text, _, board_text = text.partition("/")
+        holes = [_cards(section) for section in holes_text.split("|")]
+        board = _cards(board_text.replace("/", ""))
+        self._hole_cards = [hole for hole in holes if hole is not None]
+        self._board = board or ()
+        return (
+            len(self._hole_cards) == len(holes) == definition.num_players
+            and all(len(hole) in (0, definition.num_hole_cards) for hole in self._hole_cards)
+            and board is not None
+            and len(board) == board_size
+            and text.count("/") == self._betting.round
+        )

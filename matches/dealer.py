@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from game.betting import Action
@@ -18,7 +19,7 @@ from game.evaluator import evaluator_tables
 from matches.answers import is_comment, read_answer
 from matches.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
 from matches.ports import open_listeners
-from matches.seat import MAX_BACKLOG, SeatConnection, wait_readable
+from matches.seat import MAX_BACKLOG, Readiness, SeatConnection
 from matches.transactions import TransactionFile, stamp
 from matches.transcript import LogFile, header_text
 from matches.version import OUR_VERSION, is_supported, read_version
@@ -138,11 +139,14 @@ class Dealer:
 
     async def run(self) -> bool:
         """Play the match to its end: True if it was completed. `open` comes first."""
-        evaluator_tables()  # built while the players start, not at the first showdown
         try:
+            # Tables and kernels are loaded while the players start, not at the first deal and showdown.
+            evaluator_tables()
+            deals = Shoe(self._definition, self._settings.seed).deals()
+            first = next(deals)
             await self._connect()
             await self._check_versions()
-            await self._play()
+            await self._play(chain((first,), deals))
         except MatchFailure as failure:
             self._say(f"{failure}\n")
             if failure.unlike_reference and self._log is not None:
@@ -159,16 +163,19 @@ class Dealer:
         timeout_ms = self._settings.start_timeout_ms
         deadline = time.monotonic() + timeout_ms / 1000 if timeout_ms >= 0 else None
         for seat, listener in enumerate(self.listeners):
-            while len(self._seats) == seat:
-                try:
-                    connection, _ = listener.accept()
-                except (BlockingIOError, ConnectionAbortedError):
-                    left = None if deadline is None else deadline - time.monotonic()
-                    if not await wait_readable(listener, left):
-                        raise MatchFailure(f"ERROR: timed out waiting for seat {seat + 1} to connect") from None
-                else:
-                    listener.close()
-                    self._seats.append(SeatConnection(connection))
+            readiness = Readiness(listener)
+            try:
+                while len(self._seats) == seat:
+                    try:
+                        connection, _ = listener.accept()
+                        self._seats.append(SeatConnection(connection))
+                    except (BlockingIOError, ConnectionAbortedError):
+                        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+                        if not await readiness.wait(left):
+                            raise MatchFailure(f"ERROR: timed out waiting for seat {seat + 1} to connect") from None
+            finally:
+                readiness.close()
+                listener.close()
 
     async def _check_versions(self) -> None:
         limit_seconds = self._settings.response_ms / 1000
@@ -186,12 +193,11 @@ class Dealer:
             if not is_supported(version):
                 self._say(f"ERROR: this server is currently using version {OUR_VERSION}\n")
 
-    async def _play(self) -> None:
+    async def _play(self, deals: Iterator[Deal]) -> None:
         settings = self._settings
         self._last_sent = _now()
         if not settings.quiet:
             self._say(f"STARTED at {stamp(self._last_sent)}\n")
-        deals = Shoe(self._definition, settings.seed).deals()
         hand = self._replay(deals)
         while hand.number < settings.num_hands:
             while not hand.betting.finished:

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from game.betting import Action, BettingState
 from game.cards import cards_text
 from game.dealing import Deal
 from game.definition import GameDefinition
-from game.evaluator import MAX_CARDS, rank_hand
 from game.errors import DefinitionError
+from game.evaluator import MAX_CARDS, evaluator_tables
+from game.evaluator_kernels import rank_of_hand
 from game.match_state import MatchState, view
 
 
@@ -73,7 +76,11 @@ class Hand:
         if not self.betting.is_showdown():
             return self.betting.settle()
         board = self.deal.board
-        return self.betting.settle([rank_hand(cards + board) for cards in self.deal.hole_cards])
+        tables = evaluator_tables()
+        ranks = [
+            int(rank_of_hand(tables, np.array(cards + board), len(cards + board))) for cards in self.deal.hole_cards
+        ]
+        return self.betting.settle(ranks)
 
     def log_line(self, values: Sequence[float], names: Sequence[str]) -> str:
         """The `STATE` line of the log: all hole cards; values and names by position."""

@@ -15,24 +15,66 @@ _CHUNK = 16384
 MAX_BACKLOG = 1 << 16
 
 
-async def wait_readable(sock: socket.socket, timeout_seconds: float | None) -> bool:
-    """Wait until `sock` has something to read or accept; False when the time is over."""
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-    # Both callbacks may fire in one turn of the loop: the first one counts.
-    timer = None if timeout_seconds is None else loop.call_later(max(timeout_seconds, 0.0), _settle, ready, False)
-    loop.add_reader(sock.fileno(), _settle, ready, True)
-    try:
-        return bool(await ready)
-    finally:
-        loop.remove_reader(sock.fileno())
-        if timer is not None:
-            timer.cancel()
+class Readiness:
+    """Waits until a socket has something to read or to accept.
 
+    The socket stays registered with the loop between waits, and one timer serves many: a wait that follows a wait costs
+    no system call. Only when something comes that nobody waits for is the socket taken off, so that it cannot spin.
+    """
 
-def _settle(future: "asyncio.Future[bool]", value: bool) -> None:
-    if not future.done():
-        future.set_result(value)
+    def __init__(self, sock: socket.socket):
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = sock.fileno()
+        self._registered = False
+        self._waiter: asyncio.Future[bool] | None = None
+        self._deadline: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def wait(self, timeout_seconds: float | None) -> bool:
+        """True once there is something to read; False when the time is over."""
+        if not self._registered:
+            self._loop.add_reader(self._descriptor, self._on_readable)
+            self._registered = True
+        self._deadline = None if timeout_seconds is None else self._loop.time() + timeout_seconds
+        if self._deadline is not None and (self._timer is None or self._timer.when() > self._deadline):
+            self._set_timer(self._deadline)
+        self._waiter = self._loop.create_future()
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = None
+
+    def _on_readable(self) -> None:
+        if self._waiter is None:
+            self._unregister()
+        elif not self._waiter.done():
+            self._waiter.set_result(True)
+
+    def _set_timer(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(when, self._on_time)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        if self._waiter is None or self._waiter.done() or self._deadline is None:
+            return
+        if self._loop.time() >= self._deadline:
+            self._waiter.set_result(False)
+        else:
+            self._set_timer(self._deadline)
+
+    def _unregister(self) -> None:
+        if self._registered:
+            self._loop.remove_reader(self._descriptor)
+            self._registered = False
+
+    def close(self) -> None:
+        """Before the socket is closed."""
+        self._unregister()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class SeatConnection:
@@ -42,6 +84,7 @@ class SeatConnection:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = sock
+        self._readiness = Readiness(sock)
         self._received = bytearray()
         self.ended = False
         self._unsent = bytearray()
@@ -67,7 +110,7 @@ class SeatConnection:
                     now = asyncio.get_running_loop().time()
                     deadline = now + timeout_seconds if deadline is None else deadline
                     left = deadline - now
-                if not await wait_readable(self._socket, left):
+                if not await self._readiness.wait(left):
                     return None
             except OSError:  # reset by the peer: what came before it is lost, as it is to any reader
                 self.ended = True
@@ -130,6 +173,7 @@ class SeatConnection:
         return True
 
     def close(self) -> None:
+        self._readiness.close()
         if self._unsent:
             asyncio.get_running_loop().remove_writer(self._socket.fileno())
         with contextlib.suppress(OSError):

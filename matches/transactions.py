@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from game.betting import Action
 from game.definition import GameDefinition
@@ -29,13 +29,13 @@ def stamp(microseconds: int) -> str:
 
 
 class TransactionFile:
-    """Reads the history of a match, then takes further actions. Every line is flushed before its action counts."""
+    """Reads the history of a match, then takes further actions. Every line is in the file before its action counts."""
 
     def __init__(self, path: Path, append: bool):
         self._path = path
         if append and path.exists():
             _drop_unfinished_line(path)
-        self._file: IO[str] = path.open("a" if append else "w", encoding="ascii")
+        self._file = path.open("ab" if append else "wb", buffering=0)
 
     def history(self, definition: GameDefinition) -> Iterator[Transaction]:
         """The actions already in the file; raises `FormatError` at a line that is none."""
@@ -44,8 +44,7 @@ class TransactionFile:
                 yield _parse(line.rstrip("\n"), definition)
 
     def write(self, action: Action, limit: bool, hand_number: int, sent: int, received: int) -> None:
-        self._file.write(f"{action.text(limit)} {hand_number} {stamp(sent)} {stamp(received)}\n")
-        self._file.flush()
+        self._file.write(f"{action.text(limit)} {hand_number} {stamp(sent)} {stamp(received)}\n".encode("ascii"))
 
     def close(self) -> None:
         self._file.close()
