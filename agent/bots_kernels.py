@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Decisions of the built-in bots, one at a time. Random numbers depend on seed, hand and decision alone."""
 
 import numpy as np

@@ -13,11 +13,11 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.player import Player, safe_action
+from agent.player import Player, guarded_choice, safe_action
 from agent.state_reader import StateReader
 from game.betting import Action
 from game.definition import GameDefinition
-from game.errors import IllegalActionError, ProtocolError
+from game.errors import ProtocolError
 from game.match_state import MatchState
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
@@ -114,27 +114,18 @@ class Client:
                 continue
             request = _Request(line, state, time.monotonic() + self._deadline_seconds)
             self._request = request
-            action = self._choose(request)
+            action, error = guarded_choice(self._player, state)
             with self._lock:
                 late = self._request is not request
-                self._request = None if not late else self._request
+                if not late:
+                    self._request = None
             if late:
                 self._player_busy = False
                 return False
-            self._answer(line, state, action)
-
-    def _choose(self, request: _Request) -> Action:
-        state = request.state
-        try:
-            action = self._player.choose(state)
-            if not state.betting.is_legal(action):
-                raise IllegalActionError(f"{action} is not legal here")
-        except Exception:  # noqa: BLE001  # a player may raise anything; the dealer must get an answer
-            if self._request is request:
+            if error is not None:
                 self.report.errors += 1
-            _log.exception("player failed; checked or folded at %r", request.line)
-            action = safe_action(state)
-        return action
+                _log.error("player failed; checked or folded at %r", line, exc_info=error)
+            self._answer(line, state, action)
 
     def _guard(self) -> bool:
         """Watch the player's time; True when it was late and this thread has answered: the next role is the driver.

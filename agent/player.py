@@ -5,7 +5,7 @@ from typing import Protocol
 
 from agent.bots import Bot
 from game.betting import CALL_ACTION, FOLD_ACTION, Action
-from game.errors import DefinitionError
+from game.errors import DefinitionError, IllegalActionError
 from game.match_state import MatchState
 
 PLAYER_FORMS = "bot:NAME, strategy:DIR or cmd:PROGRAM"
@@ -32,12 +32,21 @@ def make_player(spec: str, seed: int) -> Player:
     if colon and kind in _MAKERS:
         return _MAKERS[kind](name, seed)
     if colon and kind == "cmd":
-        raise DefinitionError(
-            f"player {spec!r} is a program of its own: it plays over tcp only, started by foldwise match"
-        )
+        raise DefinitionError(f"player {spec!r} is a program of its own: it plays in 'foldwise match' over tcp only")
     raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
 
 
 def safe_action(state: MatchState) -> Action:
     """Check where it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
+
+
+def guarded_choice(player: Player, state: MatchState) -> tuple[Action, Exception | None]:
+    """The player's choice if it makes a legal one, else the safe action and what went wrong."""
+    try:
+        action = player.choose(state)
+        if not state.betting.is_legal(action):
+            raise IllegalActionError(f"{action} is not legal here")
+    except Exception as error:  # noqa: BLE001  # a player may raise anything; the table must get an answer
+        return safe_action(state), error
+    return action, None

@@ -69,9 +69,7 @@ def dealer(
     fixed_seats: Annotated[bool, typer.Option("-f", help="Fixed seats: the button does not move.")] = False,
     log: Annotated[bool, typer.Option("-L/-l", help="With or without a log file.")] = True,
     transactions: Annotated[bool, typer.Option("-T/-t", help="With or without a transaction file.")] = False,
-    append: Annotated[
-        bool, typer.Option("-a", help="Append to the files; with -T, take a broken match up again.")
-    ] = False,
+    append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, take up a broken match.")] = False,
     ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any.")] = "0",
     quiet: Annotated[bool, typer.Option("-q", help="No line per message on stderr.")] = False,
     t_response: Annotated[int, typer.Option("--t_response", help="Milliseconds for one answer.", min=0)] = 600_000,
@@ -116,9 +114,7 @@ def dealer(
 
 
 def play(
-    player: Annotated[
-        str, typer.Argument(help="bot:call, bot:fold, bot:raise, bot:random, bot:strength or a strategy.")
-    ],
+    player: Annotated[str, typer.Argument(help="bot:call, fold, raise, random or strength; or a strategy.")],
     host: Annotated[str, typer.Argument(help="Address of the dealer.")],
     port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
     game: Annotated[str, typer.Option(help="The game the dealer deals: a name or the path of a .game file.")] = "hunl",

@@ -1,6 +1,7 @@
-"""An ACPC dealer: deals, asks, repairs, logs. From seed, game, options and the players' bytes alone it sends the bytes and
-writes the STATE and SCORE lines the reference dealer does; where that one dies or waits for ever, this one ends the
-match with a message (docs/deviations.md).
+"""An ACPC dealer: deals, asks, repairs, logs.
+
+From seed, game, options and the players' bytes alone it sends the bytes and writes the STATE and SCORE lines that the
+reference dealer does. Where that one dies or waits for ever, this one ends the match with a message.
 """
 
 import asyncio
@@ -308,8 +309,7 @@ class Dealer:
                 await asyncio.sleep(0)
             if is_comment(line):
                 if received - sent > COMMENT_PATIENCE * clock.response_limit:
-                    text = f"ERROR: seat {seat + 1} ran out of time and sends only comments"
-                    raise MatchFailure(text, unlike_reference=True)
+                    raise MatchFailure(f"ERROR: seat {seat + 1} sends only comments", unlike_reference=True)
                 continue
             if not clock.charge(seat, sent, received):
                 raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time")

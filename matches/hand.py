@@ -77,10 +77,8 @@ class Hand:
             return self.betting.settle()
         board = self.deal.board
         tables = evaluator_tables()
-        ranks = [
-            int(rank_of_hand(tables, np.array(cards + board), len(cards + board))) for cards in self.deal.hole_cards
-        ]
-        return self.betting.settle(ranks)
+        hands = [np.array(cards + board) for cards in self.deal.hole_cards]
+        return self.betting.settle([int(rank_of_hand(tables, hand, hand.size)) for hand in hands])
 
     def log_line(self, values: Sequence[float], names: Sequence[str]) -> str:
         """The `STATE` line of the log: all hole cards; values and names by position."""
