@@ -36,6 +36,12 @@ def make_player(spec: str, seed: int) -> Player:
     raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
 
 
+def check_player(spec: str, over_tcp: bool) -> None:
+    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
+    if not (over_tcp and spec.startswith("cmd:")):
+        make_player(spec, 0)
+
+
 def safe_action(state: MatchState) -> Action:
     """Check where it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION

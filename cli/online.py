@@ -1,4 +1,4 @@
-"""`foldwise dealer` and `foldwise play`: both ends of the ACPC protocol."""
+"""`foldwise dealer`, `foldwise play` and `foldwise match`: both ends of the ACPC protocol, and both together."""
 
 import asyncio
 import sys
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from cli.output import JsonOption, SeedOption, emit, stderr
+from cli.output import JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from game.definition import GameDefinition
+    from matches.plan import MatchPlan
 
 Result = TypeVar("Result")
 
@@ -19,6 +22,7 @@ Result = TypeVar("Result")
 def register(app: typer.Typer) -> None:
     app.command("dealer")(dealer)
     app.command("play")(play)
+    app.command("match")(match)
 
 
 def table_definition(game: str) -> "GameDefinition":
@@ -147,3 +151,105 @@ def play(
     )
     emit(result, as_json, lambda: stderr.print(summary))
     return 1 if report.faults else 0
+
+
+def _resolve_player(spec: str) -> str:
+    """The player with its paths absolute: players are started in folders of their own."""
+    import shlex
+    from pathlib import Path
+
+    kind, colon, rest = spec.partition(":")
+    if colon and kind == "cmd":
+        parts = shlex.split(rest)
+        if not parts or not Path(parts[0]).is_file():
+            raise DefinitionError(f"player {spec!r}: expected cmd: and the path of a program")
+        return "cmd:" + shlex.join([str(Path(parts[0]).resolve()), *parts[1:]])
+    if colon and kind == "strategy":
+        folder, bar, pipeline = rest.partition("|")
+        return f"strategy:{Path(folder).resolve()}{bar}{pipeline}"
+    return spec
+
+
+def match(
+    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR or cmd:PROGRAM.")] = None,
+    b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None,
+    hands: Annotated[
+        int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1)
+    ] = 3000,
+    game: Annotated[str, typer.Option(help="A two-player game's name, or the path of a .game file.")] = "hunl",
+    over: Annotated[str, typer.Option(help="tcp (a dealer and processes) or memory (one process).")] = "memory",
+    repeat: Annotated[int | None, typer.Option(help="Duplicate matches, each with a further seed.", min=1)] = None,
+    until_ci: Annotated[
+        float | None, typer.Option(help="Play on until the 95% half-width is at most this many mbb/h.", min=0.001)
+    ] = None,
+    all_in_ev: Annotated[
+        bool, typer.Option("--all-in-ev", help="Average all-in hands over the cards to come.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None,
+    deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0,
+    output: Annotated[str | None, typer.Option("-o", help="Folder for logs, players' output and result.json.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Continue the interrupted match of this folder.")] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
+
+    Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
+    """
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from agent.player import check_player
+    from matches.duplicate import default_jobs
+    from matches.plan import MatchPlan, create_folder, load_plan
+
+    if resume is not None:
+        folder = Path(resume)
+        plan = load_plan(folder)
+        return _play_and_show(plan, folder, jobs or default_jobs(), as_json)
+    if a is None or b is None:
+        raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
+    if over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
+    players = (_resolve_player(a), _resolve_player(b))
+    for player in players:
+        check_player(player, over == "tcp")
+    definition = table_definition(game)
+    plan = MatchPlan(
+        players=players,
+        game=str(Path(game).resolve()) if Path(game).is_file() else game,
+        definition=definition.to_text(),
+        hands=hands,
+        seed=seed % 2**32,
+        repeat=repeat or (1000 if until_ci is not None else 1),
+        over="tcp" if over == "tcp" else "memory",
+        all_in_ev=all_in_ev,
+        until_ci_mbb=until_ci,
+        deadline_seconds=deadline,
+    )
+    if output is not None:
+        create_folder(Path(output), plan)
+        return _play_and_show(plan, Path(output), jobs or default_jobs(), as_json)
+    with TemporaryDirectory(prefix="foldwise-match-") as temporary:
+        return _play_and_show(plan, Path(temporary), jobs or default_jobs(), as_json)
+
+
+def _play_and_show(plan: "MatchPlan", folder: "Path", jobs: int, as_json: bool) -> int:
+    from matches.duplicate import play_match
+
+    progress = ProgressLine("match")
+    result = play_match(plan, folder, jobs, progress.update)
+    emit(result, as_json, lambda: _show_match(result))
+    return 1 if result["faults"] else 0
+
+
+def _show_match(result: dict[str, Any]) -> None:
+    first, second = result["players"]
+    half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
+    stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
+    stdout.print(f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})")
+    for found in result["positions"]:
+        stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
+    stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")
+    if result["faults"]:
+        stdout.print(f"{result['faults']} faults of the players: see their .err files")
