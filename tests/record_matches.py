@@ -37,7 +37,9 @@ DEVIATIONS: dict[str, Deviation] = {
     "no colon": lambda state, action, rng: f"{state}{action}\r\n",
     "blank before": lambda state, action, rng: f"{state}: {action}\r\n",
     "echo alone": lambda state, action, rng: f"{state}\r\n",
-    "any raise": lambda state, action, rng: f"{state}:r{rng.choice((-5, 0, 1, 150, 99999, 2**31, 2**32 + 300, 10**20))}\r\n",
+    "any raise": lambda state, action, rng: (
+        f"{state}:r{rng.choice((-5, 0, 1, 150, 99999, 2**31, 2**32 + 300, 10**20))}\r\n"
+    ),
     "raise without size": lambda state, action, rng: f"{state}:r\r\n",
     "padded": lambda state, action, rng: f"{state}:{action[0]} +00{action[1:] or '7'}\r\n",
     "long comment": lambda state, action, rng: f"#{'y' * 4100}\r\n{state}:{action}\r\n",
