@@ -1,9 +1,7 @@
 """`foldwise dealer`, `foldwise play` and `foldwise match`: both ends of the ACPC protocol, and both together."""
 
-import asyncio
 import sys
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
 
     from game.definition import GameDefinition
     from matches.plan import MatchPlan
-
-Result = TypeVar("Result")
 
 
 def register(app: typer.Typer) -> None:
@@ -36,16 +32,6 @@ def table_definition(game: str) -> "GameDefinition":
             "two-nl-K or the path of a .game file"
         )
     return found.definition
-
-
-def run_loop(main: Coroutine[Any, Any, Result]) -> Result:
-    """Run on uvloop where it is installed, else on the standard loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def _write_out(line: str) -> None:
@@ -89,6 +75,7 @@ def dealer(
     Example: foldwise dealer demo hunl 100 7 Alice Bob -q
     """
     from matches.dealer import MatchSettings, run_match
+    from matches.loop import run_loop
 
     definition = table_definition(game)
     if len(players) < definition.num_players:

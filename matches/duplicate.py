@@ -3,15 +3,14 @@
 The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
 """
 
-import asyncio
 import json
 import math
 import multiprocessing
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,15 +48,14 @@ def play_match(plan: MatchPlan, folder: Path, jobs: int, listen: Listener) -> di
         hands = _count_hands(plan, folder, plan.repeat)
         listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
 
-    with _runner(plan, folder, jobs, report) as play:
-        while num_matches < plan.repeat and not _narrow_enough(plan, pairs, definition):
-            # With a target there is a look after each round of matches that fills the cores; without one, one round.
-            size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
-            indices = range(num_matches, min(num_matches + size, plan.repeat))
-            faults += play([run for index in indices for run in plan.runs(index)])
-            num_matches = indices.stop
-            if plan.until_ci_mbb is not None:
-                pairs += [pair_values(*_tables(plan, folder, i, definition, plan.all_in_ev)) for i in indices]
+    while num_matches < plan.repeat and not _narrow_enough(plan, pairs, definition):
+        # With a target there is a look after each round of matches that fills the cores; without one, one round.
+        size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
+        indices = range(num_matches, min(num_matches + size, plan.repeat))
+        faults += _play_runs(plan, [run for index in indices for run in plan.runs(index)], folder, jobs, report)
+        num_matches = indices.stop
+        if plan.until_ci_mbb is not None:
+            pairs += [pair_values(*_tables(plan, folder, i, definition, plan.all_in_ev)) for i in indices]
     result = _result(plan, folder, num_matches, definition)
     seconds = time.monotonic() - start
     result["seconds"] = seconds
@@ -82,30 +80,31 @@ def _sequence(pairs: Estimate) -> float:
     return sequence_half_width(pairs.sd_mbb, pairs.count) if pairs.count > 1 else math.inf
 
 
-@contextmanager
-def _runner(
-    plan: MatchPlan, folder: Path, jobs: int, report: Callable[[], None]
-) -> Iterator[Callable[[list[Run]], int]]:
-    """What plays a list of runs, several at once, and returns the players' faults."""
-    if plan.over == "tcp":
-        with asyncio.Runner() as runner:
-            yield lambda runs: runner.run(_play_tcp_runs(runs, folder, jobs, report))
-        return
-    with _memory_pool(plan, jobs) as pool:
-
-        def play(runs: list[Run]) -> int:
-            faults = 0
-            for finished in as_completed([pool.submit(_play_memory_run, run, folder) for run in runs]):
-                faults += finished.result()
+def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report: Callable[[], None]) -> int:
+    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
+    stop = threading.Event()
+    with _pool(plan, jobs) as pool:
+        if plan.over == "tcp":
+            waiting = {pool.submit(play_over_tcp, run, folder, stop) for run in runs}
+        else:
+            waiting = {pool.submit(_play_memory_run, run, folder) for run in runs}
+        faults = 0
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                faults += sum(future.result() for future in done)
                 report()
-            return faults
+        finally:  # an interrupt or a broken run: what is finished stays in the logs
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+    return faults
 
-        yield play
 
-
-def _memory_pool(plan: MatchPlan, jobs: int) -> Executor:
-    """Threads for the compiled engine, which runs without the GIL; processes for players written in Python."""
-    if all(isinstance(make_player(spec, 0), Bot) for spec in plan.players):
+def _pool(plan: MatchPlan, jobs: int) -> Executor:
+    """Threads where the work is done by other processes or by the compiled engine, which runs without the GIL;
+    processes for players written in Python.
+    """
+    if plan.over == "tcp" or all(isinstance(make_player(spec, 0), Bot) for spec in plan.players):
         return ThreadPoolExecutor(jobs)
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
 
@@ -116,29 +115,6 @@ def _play_memory_run(run: Run, folder: Path) -> int:
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
     return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder))
-
-
-async def _play_tcp_runs(runs: list[Run], folder: Path, jobs: int, report: Callable[[], None]) -> int:
-    places = asyncio.Semaphore(jobs)
-
-    async def play(run: Run) -> int:
-        async with places:
-            return await play_over_tcp(run, folder)
-
-    async def keep_reporting() -> None:
-        while True:
-            await asyncio.sleep(_REPORT_SECONDS)
-            report()
-
-    reporting = asyncio.create_task(keep_reporting())
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(play(run)) for run in runs]
-    except BaseExceptionGroup as failures:  # the first one says why; the others were cancelled for it
-        raise failures.exceptions[0] from None
-    finally:
-        reporting.cancel()
-    return sum(task.result() for task in tasks)
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:
