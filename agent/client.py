@@ -22,7 +22,7 @@ from game.match_state import MatchState
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.
-MAX_LINE = 1 << 16
+MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
@@ -163,18 +163,18 @@ class Client:
         received = self._received
         while True:
             end = received.find(b"\n")
+            if max(end, len(received) if end < 0 else 0) > MAX_LINE and not self._skipping:
+                self._skipping = True
+                self.report.unreadable += 1
+                _log.error("line of more than %d bytes passed over", MAX_LINE)
             if end >= 0:
                 line = bytes(received[:end])
                 del received[: end + 1]
-                if self._skipping:
-                    self._skipping = False
-                    continue
-                return line.rstrip(b"\r").decode("latin-1")
-            if len(received) > MAX_LINE:
                 if not self._skipping:
-                    self.report.unreadable += 1
-                    _log.error("line of more than %d bytes passed over", MAX_LINE)
-                self._skipping = True
+                    return line.rstrip(b"\r").decode("latin-1")
+                self._skipping = False
+                continue
+            if self._skipping:
                 received.clear()
             try:
                 data = self._socket.recv(1 << 16)
