@@ -98,7 +98,7 @@ class Client:
             if line[:1] in ("#", ";", ""):
                 continue
             state = reader.read(line)
-            if state is None:
+            if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
                 _log.error("line that is no state of this game, not answered: %r", line[:200])
                 continue

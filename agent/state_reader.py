@@ -34,7 +34,7 @@ class StateReader:
         self._head = ""  # of the last line: all up to its cards
         self._position = 0
         self._hand_number = 0
-        self._cards_text = ""
+        self._cards_text: str | None = None  # of the last line
         self._hole_cards: list[tuple[int, ...]] = []
         self._board: tuple[int, ...] = ()
 
@@ -45,7 +45,7 @@ class StateReader:
         if not self._definition.num_board_cards[0] and self._follow(head) and self._take_cards(cards):
             return MatchState(self._position, self._hand_number, self._betting, self._hole_cards, self._board)
         self._head = ""
-        self._cards_text = ""
+        self._cards_text = None
         result = read_match_state(line, self._definition)
         return None if result is None or result[1] != len(line) else result[0]
 

@@ -168,7 +168,7 @@ def test_unreadable_lines_are_counted_and_not_answered():
     )
     report, answers = _run(Bot("call"), stream)
     assert answers == ["MATCHSTATE:1:0::|2hAc:c\r\n"]
-    assert report.unreadable == 4
+    assert report.unreadable == 5
 
 
 def test_no_dealer_is_a_protocol_error():

@@ -200,6 +200,12 @@ def test_reader_follows_every_recorded_line(name):
             assert state.text() == line
 
 
+def test_reader_of_a_first_line_without_cards():
+    state = StateReader(HUNL).read("MATCHSTATE:1:0::")
+    assert state is not None
+    assert state.hole_cards == [(), ()]
+
+
 @given(st.data())
 def test_reader_agrees_with_the_long_way_on_mutilated_lines(data):
     lines = load_recording(recording_names()[1])["received"][0].splitlines()
