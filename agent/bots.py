@@ -26,13 +26,12 @@ class BotScratch(NamedTuple):
     """Memory a bot's decision works in."""
 
     deck: npt.NDArray[np.int64]  # [52]
-    mine: npt.NDArray[np.int64]  # [10]
-    theirs: npt.NDArray[np.int64]  # [10]
+    hand: npt.NDArray[np.int64]  # [10]
     rng: npt.NDArray[np.uint64]  # [4]
 
 
 def make_scratch() -> BotScratch:
-    return BotScratch(np.zeros(52, np.int64), np.zeros(10, np.int64), np.zeros(10, np.int64), np.zeros(4, np.uint64))
+    return BotScratch(np.zeros(52, np.int64), np.zeros(10, np.int64), np.zeros(4, np.uint64))
 
 
 def decision_number(betting: BettingState) -> int:

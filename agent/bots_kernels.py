@@ -5,11 +5,11 @@ import numpy as np
 
 from game.betting import CALL, FOLD, RAISE
 from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand
+from game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
 from game.rng_kernels import counter_bits, next_below, split_mix
 
 CALL_BOT, FOLD_BOT, RAISE_BOT, RANDOM_BOT, STRENGTH_BOT = range(5)
-SAMPLES = 100  # run-outs of bot:strength: a standard error of 0.05, about 15 microseconds
+SAMPLES = 200  # run-outs of bot:strength: a standard error of 0.035
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 
@@ -35,25 +35,35 @@ def win_chance(tables, deck, cards, num_hole, num_board, full_board, num_opponen
     to_come = full_board - num_board
     num_drawn = to_come + num_opponents * num_hole
     num_cards = num_hole + full_board
+    words = tables.words
+    known = np.int64(SUIT_START)
+    for i in range(num_board):
+        known += words[cards[num_hole + i]]
     won = 0.0
     for _ in range(SAMPLES):
         for i in range(num_drawn):
             j = i + next_below(scratch.rng, num_left - i)
             scratch.deck[i], scratch.deck[j] = scratch.deck[j], scratch.deck[i]
-        for i in range(num_board):
-            scratch.mine[num_hole + i] = cards[num_hole + i]
-            scratch.theirs[num_hole + i] = cards[num_hole + i]
+        board = known
         for i in range(to_come):
-            scratch.mine[num_hole + num_board + i] = scratch.deck[i]
-            scratch.theirs[num_hole + num_board + i] = scratch.deck[i]
+            board += words[scratch.deck[i]]
+        # A hand is the sum of its cards' words; only one with a flush is looked at card by card.
+        for i in range(num_board):
+            scratch.hand[num_hole + i] = cards[num_hole + i]
+        for i in range(to_come):
+            scratch.hand[num_hole + num_board + i] = scratch.deck[i]
+        word = board
         for i in range(num_hole):
-            scratch.mine[i] = cards[i]
-        rank = rank_of_hand(tables, scratch.mine, num_cards)
+            word += words[cards[i]]
+            scratch.hand[i] = cards[i]
+        rank = word_rank(tables, word) if word & FLUSH_BITS == 0 else rank_of_hand(tables, scratch.hand, num_cards)
         share = 1
         for opponent in range(num_opponents):
+            word = board
             for i in range(num_hole):
-                scratch.theirs[i] = scratch.deck[to_come + opponent * num_hole + i]
-            other = rank_of_hand(tables, scratch.theirs, num_cards)
+                scratch.hand[i] = scratch.deck[to_come + opponent * num_hole + i]
+                word += words[scratch.hand[i]]
+            other = word_rank(tables, word) if word & FLUSH_BITS == 0 else rank_of_hand(tables, scratch.hand, num_cards)
             if other > rank:
                 share = 0
                 break

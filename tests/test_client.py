@@ -164,7 +164,11 @@ def test_stuck_player_does_not_keep_the_client_alive():
 
 def test_unreadable_lines_are_counted_and_not_answered():
     stream = (
-        b"hello\r\nMATCHSTATE:1:0:r:|2hAc\r\n" + b"x" * (2 * MAX_LINE) + b"\r\n\xff\xfe\r\n" + FIRST + b"MATCHSTATE:1"
+        b"hello\r\nMATCHSTATE:1:0::\r\nMATCHSTATE:1:0:r:|2hAc\r\n"
+        + b"x" * (2 * MAX_LINE)
+        + b"\r\n\xff\xfe\r\n"
+        + FIRST
+        + b"MATCHSTATE:1"
     )
     report, answers = _run(Bot("call"), stream)
     assert answers == ["MATCHSTATE:1:0::|2hAc:c\r\n"]
