@@ -36,15 +36,15 @@ def win_chance(tables, deck, cards, num_hole, num_board, full_board, num_opponen
     num_drawn = to_come + num_opponents * num_hole
     num_cards = num_hole + full_board
     words = tables.words
-    known = np.int64(SUIT_START)
+    board_word = np.int64(SUIT_START)
     for i in range(num_board):
-        known += words[cards[num_hole + i]]
+        board_word += words[cards[num_hole + i]]
     won = 0.0
     for _ in range(SAMPLES):
         for i in range(num_drawn):
             j = i + next_below(scratch.rng, num_left - i)
             scratch.deck[i], scratch.deck[j] = scratch.deck[j], scratch.deck[i]
-        board = known
+        board = board_word
         for i in range(to_come):
             board += words[scratch.deck[i]]
         # A hand is the sum of its cards' words; only one with a flush is looked at card by card.
