@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOJIT := cards definition betting match_state dealing transcripts rules_oracles tree bluff rng postprocess translation
 
-.PHONY: help demo test test-nojit lint bench lock clean
+.PHONY: help demo test test-nojit fuzz lint bench lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make test    all tests, in under ten minutes"
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
+	@echo "make fuzz    20,000 mutated streams at the dealer and the client, in about ten minutes"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
 	@echo "make lock    resolve requirements.lock anew"
@@ -37,6 +38,9 @@ test: $(READY)
 # Kernels as plain Python: the same results, and errors the compiler would hide (indexes, overflow) come out.
 test-nojit: $(READY)
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not jit" $(addprefix tests/test_,$(addsuffix .py,$(NOJIT)))
+
+fuzz: $(READY)
+	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/test_fuzz.py
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

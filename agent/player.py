@@ -1,0 +1,58 @@
+"""Players: what answers a state, and how a player is named on the command line."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.bots import Bot
+from game.betting import CALL_ACTION, FOLD_ACTION, Action
+from game.errors import DefinitionError, IllegalActionError
+from game.match_state import MatchState
+
+PLAYER_FORMS = "bot:NAME, strategy:DIR or cmd:PROGRAM"
+
+
+class Player(Protocol):
+    """State in, action out.
+
+    A choice may depend on the state and on the player's seed, nothing else: random numbers are drawn by counter from
+    (seed, hand number, actions so far), so that a match gives the same results over sockets, in memory and resumed.
+    The state is only lent: it changes after `choose` returns.
+    """
+
+    def choose(self, state: MatchState) -> Action: ...
+
+
+# What makes a player of a name's part after the colon, and a seed.
+_MAKERS: dict[str, Callable[[str, int], Player]] = {"bot": Bot}
+
+
+def make_player(spec: str, seed: int) -> Player:
+    """The player of a name such as `bot:strength`."""
+    kind, colon, name = spec.partition(":")
+    if colon and kind in _MAKERS:
+        return _MAKERS[kind](name, seed)
+    if colon and kind == "cmd":
+        raise DefinitionError(f"player {spec!r} is a program of its own: it plays in 'foldwise match' over tcp only")
+    raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
+
+
+def check_player(spec: str, over_tcp: bool) -> None:
+    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
+    if not (over_tcp and spec.startswith("cmd:")):
+        make_player(spec, 0)
+
+
+def safe_action(state: MatchState) -> Action:
+    """Check where it is free, else fold: the answer when there is no other."""
+    return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
+
+
+def guarded_choice(player: Player, state: MatchState) -> tuple[Action, Exception | None]:
+    """The player's choice if it makes a legal one, else the safe action and what went wrong."""
+    try:
+        action = player.choose(state)
+        if not state.betting.is_legal(action):
+            raise IllegalActionError(f"{action} is not legal here")
+    except Exception as error:  # noqa: BLE001  # a player may raise anything; the table must get an answer
+        return safe_action(state), error
+    return action, None

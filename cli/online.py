@@ -1,0 +1,242 @@
+"""`foldwise dealer`, `foldwise play` and `foldwise match`: both ends of the ACPC protocol, and both together."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.output import JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from game.definition import GameDefinition
+    from matches.plan import MatchPlan
+
+
+def register(app: typer.Typer) -> None:
+    app.command("dealer")(dealer)
+    app.command("play")(play)
+    app.command("match")(match)
+
+
+def table_definition(game: str) -> "GameDefinition":
+    """The rules of a game a dealer can deal: a built-in name or the path of a `.game` file."""
+    from game.library import PokerGame, find_game
+
+    found = find_game(game)
+    if not isinstance(found, PokerGame) or found.run_out_cards:
+        raise DefinitionError(
+            f"game {game!r} has no ACPC table form: expected kuhn, leduc, limit, hunl, two-limit-1, two-limit-4, "
+            "two-nl-K or the path of a .game file"
+        )
+    return found.definition
+
+
+def _write_out(line: str) -> None:
+    print(line, flush=True)
+
+
+def _write_err(data: bytes) -> None:
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
+
+
+def _read_ports(text: str) -> tuple[int, ...]:
+    ports = text.split(",")
+    if not all(port.isdigit() and int(port) < 2**16 for port in ports):
+        raise DefinitionError(f"ports {text!r}: expected numbers below 65536 parted by commas, 0 for any")
+    return tuple(map(int, ports))
+
+
+def dealer(
+    name: Annotated[str, typer.Argument(help="Name of the match; NAME.log and NAME.tlog are named after it.")],
+    game: Annotated[str, typer.Argument(help="A game's name, or the path of an ACPC .game file.")],
+    hands: Annotated[int, typer.Argument(help="Hands to play.", min=1)],
+    seed: Annotated[int, typer.Argument(help="Seed of the cards; the same cards as the reference dealer's.")],
+    players: Annotated[list[str], typer.Argument(help="A name for each seat.")],
+    fixed_seats: Annotated[bool, typer.Option("-f", help="Fixed seats: the button does not move.")] = False,
+    log: Annotated[bool, typer.Option("-L/-l", help="With or without a log file.")] = True,
+    transactions: Annotated[bool, typer.Option("-T/-t", help="With or without a transaction file.")] = False,
+    append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, take up a broken match.")] = False,
+    ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any.")] = "0",
+    quiet: Annotated[bool, typer.Option("-q", help="No line per message on stderr.")] = False,
+    t_response: Annotated[int, typer.Option("--t_response", help="Milliseconds for one answer.", min=0)] = 600_000,
+    t_hand: Annotated[int, typer.Option("--t_hand", help="Milliseconds for one hand.", min=0)] = 600_000,
+    t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Milliseconds a hand on average.", min=0)] = 7_000,
+    start_timeout: Annotated[
+        int, typer.Option("--start_timeout", help="Milliseconds for all to connect; negative: no limit.")
+    ] = -1,
+    bind: Annotated[str, typer.Option("--bind", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+) -> int:
+    """Deal one ACPC match: prints the ports, waits for the players, plays, prints the score.
+
+    Example: foldwise dealer demo hunl 100 7 Alice Bob -q
+    """
+    from matches.dealer import MatchSettings, run_match
+    from matches.loop import run_loop
+
+    definition = table_definition(game)
+    if len(players) < definition.num_players:
+        raise DefinitionError(
+            f"{len(players)} player names: game {game!r} has {definition.num_players} seats; give a name for each"
+        )
+    settings = MatchSettings(
+        name=name,
+        game=game,
+        definition=definition,
+        num_hands=hands,
+        seed=seed % 2**32,
+        players=tuple(players[: definition.num_players]),
+        fixed_seats=fixed_seats,
+        log=log,
+        transactions=transactions,
+        append=append,
+        ports=_read_ports(ports),
+        quiet=quiet,
+        response_ms=t_response,
+        hand_ms=t_hand,
+        per_hand_ms=t_per_hand,
+        start_timeout_ms=start_timeout,
+        bind=bind,
+    )
+    return 0 if run_loop(run_match(settings, _write_out, _write_err)) else 1
+
+
+def play(
+    player: Annotated[str, typer.Argument(help="bot:call, fold, raise, random or strength; or a strategy.")],
+    host: Annotated[str, typer.Argument(help="Address of the dealer.")],
+    port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
+    game: Annotated[str, typer.Option(help="The game the dealer deals: a name or the path of a .game file.")] = "hunl",
+    deadline: Annotated[float, typer.Option(help="Seconds after which check or fold is answered.", min=0.001)] = 5.0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Play one match at an ACPC dealer; ends by itself when the dealer closes.
+
+    Exit code 1 when the player failed or was late and check or fold was answered in its place.
+
+    Example: foldwise play bot:call 127.0.0.1 9001
+    """
+    from agent.client import play_match
+    from agent.player import make_player
+
+    report = play_match(make_player(player, seed), table_definition(game), host, port, deadline)
+    result = {
+        "player": player,
+        "hands": len(report.hands),
+        "states": report.states,
+        "decisions": report.decisions,
+        "errors": report.errors,
+        "late": report.late,
+        "unreadable": report.unreadable,
+    }
+    summary = (
+        f"{report.decisions} decisions in {len(report.hands)} hands; player errors {report.errors}, "
+        f"late {report.late}, unreadable lines {report.unreadable}"
+    )
+    emit(result, as_json, lambda: stderr.print(summary))
+    return 1 if report.faults else 0
+
+
+def _resolve_player(spec: str) -> str:
+    """The player with its paths absolute: players are started in folders of their own."""
+    import shlex
+    from pathlib import Path
+
+    kind, colon, rest = spec.partition(":")
+    if colon and kind == "cmd":
+        parts = shlex.split(rest)
+        if not parts or not Path(parts[0]).is_file():
+            raise DefinitionError(f"player {spec!r}: expected cmd: and the path of a program")
+        return "cmd:" + shlex.join([str(Path(parts[0]).resolve()), *parts[1:]])
+    if colon and kind == "strategy":
+        folder, bar, pipeline = rest.partition("|")
+        return f"strategy:{Path(folder).resolve()}{bar}{pipeline}"
+    return spec
+
+
+def match(
+    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR or cmd:PROGRAM.")] = None,
+    b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None,
+    hands: Annotated[
+        int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1)
+    ] = 3000,
+    game: Annotated[str, typer.Option(help="A two-player game's name, or the path of a .game file.")] = "hunl",
+    over: Annotated[str, typer.Option(help="tcp (a dealer and processes) or memory (one process).")] = "memory",
+    repeat: Annotated[int | None, typer.Option(help="Duplicate matches, each with a further seed.", min=1)] = None,
+    until_ci: Annotated[
+        float | None, typer.Option(help="Play on until the 95% half-width is at most this many mbb/h.", min=0.001)
+    ] = None,
+    all_in_ev: Annotated[
+        bool, typer.Option("--all-in-ev", help="Average all-in hands over the cards to come.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None,
+    deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0,
+    output: Annotated[str | None, typer.Option("-o", help="Folder for logs, players' output and result.json.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Continue the interrupted match of this folder.")] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
+
+    Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
+    """
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from agent.player import check_player
+    from matches.duplicate import default_jobs
+    from matches.plan import MatchPlan, create_folder, load_plan
+
+    if resume is not None:
+        folder = Path(resume)
+        plan = load_plan(folder)
+        return _play_and_show(plan, folder, jobs or default_jobs(), as_json)
+    if a is None or b is None:
+        raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
+    if over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
+    players = (_resolve_player(a), _resolve_player(b))
+    for player in players:
+        check_player(player, over == "tcp")
+    definition = table_definition(game)
+    plan = MatchPlan(
+        players=players,
+        game=str(Path(game).resolve()) if Path(game).is_file() else game,
+        definition=definition.to_text(),
+        hands=hands,
+        seed=seed % 2**32,
+        repeat=repeat or (1000 if until_ci is not None else 1),
+        over="tcp" if over == "tcp" else "memory",
+        all_in_ev=all_in_ev,
+        until_ci_mbb=until_ci,
+        deadline_seconds=deadline,
+    )
+    if output is not None:
+        create_folder(Path(output), plan)
+        return _play_and_show(plan, Path(output), jobs or default_jobs(), as_json)
+    with TemporaryDirectory(prefix="foldwise-match-") as temporary:
+        return _play_and_show(plan, Path(temporary), jobs or default_jobs(), as_json)
+
+
+def _play_and_show(plan: "MatchPlan", folder: "Path", jobs: int, as_json: bool) -> int:
+    from matches.duplicate import play_match
+
+    progress = ProgressLine("match")
+    result = play_match(plan, folder, jobs, progress.update)
+    emit(result, as_json, lambda: _show_match(result))
+    return 1 if result["faults"] else 0
+
+
+def _show_match(result: dict[str, Any]) -> None:
+    first, second = result["players"]
+    half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
+    stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
+    stdout.print(f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})")
+    for found in result["positions"]:
+        stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
+    stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")
+    if result["faults"]:
+        stdout.print(f"{result['faults']} faults of the players: see their .err files")

@@ -1,0 +1,179 @@
+"""Duplicate matches: every seed from both sides, over sockets or in memory, in parallel, with one result.
+
+The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
+"""
+
+import json
+import math
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.bots import Bot
+from agent.player import make_player
+from game.definition import GameDefinition, parse_definition
+from game.errors import DefinitionError, FormatError
+from matches.all_in import expected_line_values
+from matches.memory import MemoryMatch, play_in_memory
+from matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from matches.processes import play_over_tcp
+from matches.statistics import Estimate, estimate, pair_values, position_values, sequence_half_width
+from matches.transcript import hand_number, line_values, state_lines
+
+_REPORT_SECONDS = 2.0
+Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
+
+
+def play_match(plan: MatchPlan, folder: Path, jobs: int, listen: Listener) -> dict[str, Any]:
+    """Play what is missing of a match in its folder, write and return the result."""
+    definition = parse_definition(plan.definition, source=PLAN_FILE)
+    if definition.num_players != 2:
+        raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
+    start = time.monotonic()
+    hands_before = _count_hands(plan, folder, plan.repeat)
+    faults = 0
+    num_matches = 0
+    pairs: list[npt.NDArray[np.float64]] = []
+
+    def report() -> None:
+        hands = _count_hands(plan, folder, plan.repeat)
+        listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
+
+    while num_matches < plan.repeat and not _narrow_enough(plan, pairs, definition):
+        # With a target there is a look after each round of matches that fills the cores; without one, one round.
+        size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
+        indices = range(num_matches, min(num_matches + size, plan.repeat))
+        faults += _play_runs(plan, [run for index in indices for run in plan.runs(index)], folder, jobs, report)
+        num_matches = indices.stop
+        if plan.until_ci_mbb is not None:
+            pairs += [pair_values(*_tables(plan, folder, i, definition, plan.all_in_ev)) for i in indices]
+    result = _result(plan, folder, num_matches, definition)
+    seconds = time.monotonic() - start
+    result["seconds"] = seconds
+    result["hands_per_second"] = (result["hands"] - hands_before) / seconds
+    result["faults"] = faults
+    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def _count_hands(plan: MatchPlan, folder: Path, num_matches: int) -> int:
+    paths = [run.log_path(folder) for index in range(num_matches) for run in plan.runs(index)]
+    return sum(sum(1 for _ in state_lines(path)) for path in paths if path.exists())
+
+
+def _narrow_enough(plan: MatchPlan, pairs: list[npt.NDArray[np.float64]], definition: GameDefinition) -> bool:
+    if plan.until_ci_mbb is None or not pairs:
+        return False
+    return _sequence(estimate(np.concatenate(pairs), definition.big_blind)) <= plan.until_ci_mbb
+
+
+def _sequence(pairs: Estimate) -> float:
+    return sequence_half_width(pairs.sd_mbb, pairs.count) if pairs.count > 1 else math.inf
+
+
+def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report: Callable[[], None]) -> int:
+    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
+    stop = threading.Event()
+    with _pool(plan, jobs) as pool:
+        if plan.over == "tcp":
+            waiting = {pool.submit(play_over_tcp, run, folder, stop) for run in runs}
+        else:
+            waiting = {pool.submit(_play_memory_run, run, folder) for run in runs}
+        faults = 0
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                faults += sum(future.result() for future in done)
+                report()
+        finally:  # an interrupt or a broken run: what is finished stays in the logs
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+    return faults
+
+
+def _pool(plan: MatchPlan, jobs: int) -> Executor:
+    """Threads where the work is done by other processes or by the compiled engine, which runs without the GIL;
+    processes for players written in Python.
+    """
+    if plan.over == "tcp" or all(isinstance(make_player(spec, 0), Bot) for spec in plan.players):
+        return ThreadPoolExecutor(jobs)
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _play_memory_run(run: Run, folder: Path) -> int:
+    plan = run.plan
+    definition = parse_definition(plan.definition, source=PLAN_FILE)
+    match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
+    specs = zip(run.players(), run.player_seeds())
+    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder))
+
+
+def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:
+    """Values of a run's log by hand and seat; raises `FormatError` unless every hand is there exactly once."""
+    by_seat = []
+    for expected, line in enumerate(state_lines(run.log_path(folder))):
+        number = hand_number(line)
+        if number != expected:
+            raise FormatError(f"{run.log_path(folder)}: hand {number} where {expected} was expected: a damaged log")
+        values = expected_line_values(line, definition) if all_in_ev else line_values(line)
+        by_seat.append(values if number % 2 == 0 else values[::-1])
+    if len(by_seat) != run.plan.hands:
+        raise FormatError(f"{run.log_path(folder)}: {len(by_seat)} hands, expected {run.plan.hands}: use --resume")
+    return by_seat
+
+
+def _tables(
+    plan: MatchPlan, folder: Path, index: int, definition: GameDefinition, all_in_ev: bool
+) -> tuple[list[list[float]], list[list[float]]]:
+    first, second = (seat_table(run, folder, definition, all_in_ev) for run in plan.runs(index))
+    return first, second
+
+
+def _result(plan: MatchPlan, folder: Path, num_matches: int, definition: GameDefinition) -> dict[str, Any]:
+    tables = [_tables(plan, folder, index, definition, plan.all_in_ev) for index in range(num_matches)]
+    unit = definition.big_blind
+    pairs = estimate(np.concatenate([pair_values(*table) for table in tables]), unit)
+    sequential = plan.until_ci_mbb is not None
+    half_width = _sequence(pairs) if sequential else pairs.ci95_mbb
+    raw = tables
+    if plan.all_in_ev:
+        raw = [_tables(plan, folder, index, definition, False) for index in range(num_matches)]
+    score = sum(float(pair_values(*table).sum() * 2) for table in raw)
+    return {
+        "players": list(plan.players),
+        "game": plan.game,
+        "seed": plan.seed,
+        "over": plan.over,
+        "matches": num_matches,
+        "hands": 2 * plan.hands * num_matches,
+        "pairs": pairs.count,
+        "mean_mbb": pairs.mean_mbb,
+        "ci95_mbb": half_width if math.isfinite(half_width) else None,
+        "sd_mbb": pairs.sd_mbb if math.isfinite(pairs.sd_mbb) else None,
+        "interval": "confidence sequence" if sequential else "student",
+        "all_in_ev": plan.all_in_ev,
+        "score_chips": [score, -score],
+        "positions": [
+            _position(estimate(np.concatenate([position_values(*table, position) for table in tables]), unit), position)
+            for position in range(2)
+        ],
+    }
+
+
+def _position(found: Estimate, position: int) -> dict[str, Any]:
+    values = {key: value if math.isfinite(value) else None for key, value in asdict(found).items()}
+    hands = values.pop("count")
+    return {"position": position, "hands": hands, **values}
+
+
+def default_jobs() -> int:
+    return os.cpu_count() or 1
