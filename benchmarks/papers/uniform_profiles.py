@@ -13,7 +13,7 @@ PUBLISHED = {
     "kuhn": "458.3 (NashConv 11/12)",
     "leduc": "2373.6 (NashConv 4.7472)",
     "bluff-1-1": "780 (Gibson et al. 2012)",
-    "bluff-2-1": "784 (Gibson et al. 2012; 455 by the rules as written)",
+    "bluff-2-1": "784 (Gibson et al. 2012; 454 by the rules as written)",
     "two-nl-36": "6793 (Gibson et al. 2012)",
 }
 
