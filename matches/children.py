@@ -1,5 +1,6 @@
 """What runs in the processes of a match over tcp: one dealer, or one built-in player."""
 
+import gc
 import logging
 import os
 import sys
@@ -23,6 +24,7 @@ def load() -> None:
     game = find_game("hunl")
     assert isinstance(game, PokerGame)
     next(Shoe(game.definition, 0).deals())
+    gc.freeze()  # what is loaded stays for good: collections in the children need not walk, and so copy, its pages
 
 
 def _redirect(out: Path, err: Path) -> None:
