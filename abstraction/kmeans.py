@@ -4,6 +4,7 @@ With L1 distance over cumulative histograms this is k-means under the one-dimens
 is the mean of its points, itself the cumulative histogram of their mixture.
 """
 
+import math
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -66,7 +67,7 @@ class KMeans:
         if training.size == len(self.points):
             return trained
         every = np.arange(len(self.points))
-        labels, distances, _ = self._assign(every, trained.centres, np.zeros(every.size, np.int32))
+        labels, distances, _ = self._assign(every, trained.centres, None)
         return Clusters(labels, trained.centres, self._mean(every, distances), trained.passes, training.size)
 
     def _draw(self, size: int) -> NDArray[np.int64]:
@@ -95,8 +96,7 @@ class KMeans:
         return centres
 
     def _lloyd(self, chosen: NDArray[np.int64], centres: NDArray[np.int16], max_passes: int) -> Clusters:
-        labels = np.zeros(chosen.size, np.int32)
-        labels, distances, _ = self._assign(chosen, centres, labels)
+        labels, distances, _ = self._assign(chosen, centres, None)
         best = Clusters(labels.copy(), centres, self._mean(chosen, distances), 0, chosen.size)
         for number in range(1, max_passes + 1):
             centres = self._means(chosen, labels, distances)
@@ -111,21 +111,28 @@ class KMeans:
                 break
         return best
 
+    def _first_labels(self, chosen: NDArray[np.int64], centres: NDArray[np.int16]) -> NDArray[np.int32]:
+        """A start for `_assign`: the nearest of a few of the centres, so that its pruning works from the first pass."""
+        pivots = np.arange(0, len(centres), max(1, math.isqrt(len(centres))), dtype=np.int32)
+        labels = self._nearest(chosen, np.ascontiguousarray(centres[pivots]), np.zeros(chosen.size, np.int32))[0]
+        return pivots[labels]
+
     def _assign(
+        self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
+        """Labels, distances, and how many labels changed from those before."""
+        return self._nearest(chosen, centres, self._first_labels(chosen, centres) if labels is None else labels)
+
+    def _nearest(
         self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
         points = self._points(chosen)
         count = len(centres)
-        spread = np.empty((count, count))
+        spread = np.full((count, count), np.inf)
         for row in range(count):
-            spread[row] = np.inf
             kernels.lower_distances_block(centres, centres, row, self.euclidean, 0, count, spread[row])
-        neighbours = np.argsort(spread, axis=1, kind="stable").astype(np.int32)
-        # A centre is its own first neighbour, also where another has the same place.
-        rows = np.arange(count)
-        for k, place in enumerate(np.argmax(neighbours == rows[:, None], axis=1)):
-            neighbours[k, 1 : place + 1] = neighbours[k, :place].copy()
-            neighbours[k, 0] = k
+        np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, also beside a copy of itself
+        neighbours = np.argsort(spread, axis=1).astype(np.int32)
         distances = np.empty(chosen.size, np.float32)
         changed = [0]
         lock = Lock()

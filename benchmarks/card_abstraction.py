@@ -7,6 +7,7 @@ python benchmarks/card_abstraction.py hierarchical   60 public clusters over a b
 
 import argparse
 import resource
+import sys
 import time
 
 import numpy as np
@@ -126,6 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     jobs = {"percentile": percentile, "kmeans": kmeans, "hierarchical": clusters}
     parser.add_argument("job", nargs="*", default=[], choices=[*jobs, []], help="all three by default")
+    sys.stdout.reconfigure(line_buffering=True)  # long jobs: show each line when it is there
     strength = HandStrength()
     for job in parser.parse_args().job or jobs:
         jobs[job](strength)
