@@ -96,6 +96,11 @@ class Strategy:
         fields = {key: value for key, value in self.manifest.config.items() if key in AbstractionConfig.model_fields}
         return check_config(fields, AbstractionConfig, str(self.folder))
 
+    @property
+    def stored(self) -> npt.NDArray[Any]:
+        """The probabilities as they are in the file: float64, or integers that are shares of their row's sum."""
+        return self._stored
+
     def verify(self) -> None:
         """Check every file against its checksum."""
         for entry in self.manifest.arrays.values():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from agent.bots import Bot
+from agent.strategy_player import make_strategy_player
 from game.betting import CALL_ACTION, FOLD_ACTION, Action
 from game.errors import DefinitionError, IllegalActionError
 from game.match_state import MatchState
@@ -23,7 +24,7 @@ class Player(Protocol):
 
 
 # What makes a player of a name's part after the colon, and a seed.
-_MAKERS: dict[str, Callable[[str, int], Player]] = {"bot": Bot}
+_MAKERS: dict[str, Callable[[str, int], Player]] = {"bot": Bot, "strategy": make_strategy_player}
 
 
 def make_player(spec: str, seed: int) -> Player:

@@ -55,7 +55,8 @@ def keep_from(row, floor):  # [n], changed in place
 @kernel
 def by_classes(row, kinds, sizes_pot, fold_over, split_pot, between, within, inside, masses):
     """`transforms.by_classes` on one row, in place; scratch: inside [A], masses [2, NUM_CLASSES]."""
-    masses[:] = 0.0
+    for c in range(NUM_CLASSES):  # element by element: assigning slices takes numba seconds to compile
+        masses[0, c] = 0.0
     for a in range(row.size):
         if kinds[a] >= 0:
             masses[0, class_of(kinds[a], sizes_pot[a], split_pot)] += row[a]
@@ -63,7 +64,8 @@ def by_classes(row, kinds, sizes_pot, fold_over, split_pot, between, within, ins
         for a in range(row.size):
             row[a] = row[a] / masses[0, CLASS_FOLD] if kinds[a] == CLASS_FOLD else 0.0
         return
-    masses[1] = masses[0]
+    for c in range(NUM_CLASSES):
+        masses[1, c] = masses[0, c]
     keep_from(masses[1], between)
     for c in range(NUM_CLASSES):
         if masses[1, c] > 0.0:

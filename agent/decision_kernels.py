@@ -1,0 +1,219 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Decisions of a strategy at a table: the row of an infoset, post-processing, the draw, and following a hand.
+
+`seat` is an `agent.tracker.Seat`, `hand` a row of `game.betting_kernels`, `scratch` an `agent.tracker.Scratch`. One set
+of functions serves the player at a socket and the engine in memory, so that both play the same hands.
+"""
+
+import numpy as np
+
+from agent.postprocess_kernels import postprocess_row
+from agent.tracker_kernels import (
+    call_child,
+    end_of_children,
+    enter_street,
+    largest_spent,
+    raise_chips,
+    read_raise,
+    real_action,
+    size_in_pots,
+)
+from game.betting import CALL
+from game.betting_kernels import (
+    HAND_ACTIONS,
+    LARGEST,
+    MAX_SPENT,
+    PLAYER,
+    SMALLEST,
+    STREET,
+    apply,
+    start_hand,
+    to_call,
+)
+from game.compiled import kernel
+from game.rng_kernels import counter_uniform
+from postprocess.transforms import ALL_IN, BET
+from postprocess.transforms import CALL as CALL_KIND
+from postprocess.transforms import FOLD as FOLD_KIND
+
+_FOLD_CODE, _CALL_CODE = -1, 0
+FLOATS, WORDS, BYTES = 0, 1, 2  # which array of a `Seat` holds the probabilities
+
+# Every random number of a strategy is drawn here. Action number n of a hand, counted from 0 over both players, has two:
+# one chooses the action where it is ours, the other reads it where it is the opponent's.
+
+
+@kernel
+def action_draw(seed, hand_number, number):
+    return counter_uniform(seed, np.uint64(hand_number), np.uint64(2 * number))
+
+
+@kernel
+def reading_draw(seed, hand_number, number):
+    return counter_uniform(seed, np.uint64(hand_number), np.uint64(2 * number + 1))
+
+
+@kernel
+def describe_actions(tree, node, stack, kinds, sizes_pot):  # -, -, -, int8[>= A], float64[>= A]
+    """What the children of a decision are to post-processing; returns their number A."""
+    first = np.int64(tree.nodes[node].first_child)
+    num_actions = np.int64(tree.nodes[node].num_children)
+    spent = largest_spent(tree, node)
+    for a in range(num_actions):
+        code = np.int64(tree.action[first + a])
+        sizes_pot[a] = 0.0
+        if code == _FOLD_CODE:
+            kinds[a] = FOLD_KIND
+        elif code == _CALL_CODE:
+            kinds[a] = CALL_KIND
+        else:
+            kinds[a] = ALL_IN if code >= stack else BET
+            sizes_pot[a] = size_in_pots(spent, code)
+    return num_actions
+
+
+@kernel
+def fill_row(stored, start, row):  # any[E], -, float64[A]
+    """Probabilities from `start` on; uniform, and False, where the solver never came."""
+    total = 0.0
+    for a in range(row.size):
+        row[a] = stored[start + a]
+        total += row[a]
+    for a in range(row.size):
+        row[a] = row[a] / total if total > 0.0 else 1.0 / row.size
+    return total > 0.0
+
+
+@kernel
+def read_row(seat, node, bucket, row):
+    """The infoset's row of a strategy, whatever it is stored as."""
+    start = seat.tree.nodes[node].base + np.int64(bucket) * row.size
+    if seat.stored_as == FLOATS:
+        return fill_row(seat.floats, start, row)
+    if seat.stored_as == WORDS:
+        return fill_row(seat.words, start, row)
+    return fill_row(seat.bytes, start, row)
+
+
+@kernel
+def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
+    """The child drawn at our decision; leaves the row in `scratch.raw` and what was played in `scratch.row`."""
+    tree = seat.tree
+    stack = seat.stacks[hand[PLAYER]]
+    num_actions = describe_actions(tree, node, stack, scratch.kinds, scratch.sizes_pot)
+    row = scratch.row[:num_actions]
+    scratch.reached[0] = read_row(seat, node, bucket, row)
+    for a in range(num_actions):
+        scratch.raw[a] = row[a]
+    postprocess_row(
+        row,
+        scratch.kinds[:num_actions],
+        scratch.sizes_pot[:num_actions],
+        seat.program,
+        hand[STREET],
+        first,
+        scratch.inside[:num_actions],
+        scratch.masses,
+    )
+    draw = action_draw(seat.seed, hand_number, hand[HAND_ACTIONS])
+    chosen = 0
+    for a in range(num_actions):
+        if row[a] > 0.0:
+            chosen = a
+            draw -= row[a]
+            if draw < 0.0:
+                break
+    return np.int64(tree.nodes[node].first_child) + chosen
+
+
+@kernel
+def decide(seat, rules, hand, node, bucket, first, hand_number, scratch):
+    """Our answer: (child of the abstract node, kind, raise_to)."""
+    child = draw_child(seat, hand, node, bucket, first, hand_number, scratch)
+    kind, raise_to = real_action(
+        seat.tree,
+        node,
+        child,
+        to_call(rules, hand),
+        hand[MAX_SPENT],
+        hand[SMALLEST],
+        hand[LARGEST],
+        rules.stacks[hand[PLAYER]],
+    )
+    return child, kind, raise_to
+
+
+@kernel
+def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scratch):
+    """The child our own raise was: the one that makes these chips; of several, the one drawn, else the likeliest.
+
+    A raise that is not ours (another hand's draw, or a typed state) is read as an opponent's, without a draw.
+    """
+    tree = seat.tree
+    stack = seat.stacks[hand[PLAYER]]
+    start = call_child(tree, node) + 1
+    found, num_found = -1, 0
+    for child in range(start, end_of_children(tree, node)):
+        if raise_chips(tree, node, child, hand[MAX_SPENT], hand[SMALLEST], hand[LARGEST], stack) == raise_to:
+            found = child
+            num_found += 1
+    if num_found == 1:
+        return found
+    if num_found == 0:
+        smaller, larger, probability = read_raise(
+            tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, False, scratch.sizes_pot
+        )
+        return smaller if probability > 0.0 else larger
+    drawn = draw_child(seat, hand, node, bucket, first, hand_number, scratch)
+    likeliest = -1.0
+    for child in range(start, end_of_children(tree, node)):
+        if raise_chips(tree, node, child, hand[MAX_SPENT], hand[SMALLEST], hand[LARGEST], stack) == raise_to:
+            if child == drawn:
+                return drawn
+            probability = scratch.row[child - tree.nodes[node].first_child]
+            if probability > likeliest:
+                found, likeliest = child, probability
+    return found
+
+
+@kernel
+def follow(seat, hand, node, own, kind, raise_to, bucket, first, hand_number, scratch):
+    """The node after a real call or raise at `node`; `hand` is still before it. Leaves the reading in `scratch`."""
+    tree = seat.tree
+    if kind == CALL:
+        child = call_child(tree, node)
+        scratch.reading[0], scratch.reading[1], scratch.chance[0] = child, child, 1.0
+        return child
+    if own:
+        child = follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scratch)
+        scratch.reading[0], scratch.reading[1], scratch.chance[0] = child, child, 1.0
+        return child
+    smaller, larger, probability = read_raise(
+        tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, seat.randomised, scratch.sizes_pot
+    )
+    scratch.reading[0], scratch.reading[1], scratch.chance[0] = smaller, larger, probability
+    draw = reading_draw(seat.seed, hand_number, hand[HAND_ACTIONS])
+    return smaller if draw < probability else larger
+
+
+@kernel
+def replay(seat, rules, hand, position, hand_number, actions, buckets, scratch, readings, chances):
+    """Follow a whole history; (node, whether `position` has acted). The hand must go on after it.
+
+    actions: int64[n, 2] kind and raise_to; buckets: [streets] of `position`; readings: int32[n, 3] the two nodes each
+    action may be read as and the one reached; chances: float64[n] of the first. `hand` ends at the present.
+    """
+    start_hand(rules, hand)
+    node = np.int64(0)
+    acted = False
+    for i in range(actions.shape[0]):
+        kind, raise_to = actions[i, 0], actions[i, 1]
+        own = hand[PLAYER] == position
+        node = follow(seat, hand, node, own, kind, raise_to, buckets[hand[STREET]], not acted, hand_number, scratch)
+        acted = acted or own
+        apply(rules, hand, kind, raise_to)
+        readings[i, 0], readings[i, 1] = scratch.reading[0], scratch.reading[1]
+        chances[i] = scratch.chance[0]
+        node = enter_street(seat.tree, node, hand[STREET])
+        readings[i, 2] = node
+    return node, acted

@@ -1,0 +1,177 @@
+"""A solved strategy as a player: `strategy:DIR` or `strategy:DIR|POST-PROCESSING`."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from abstraction.card_lookup import CardLookup, open_card_lookup
+from abstraction.strategy import Strategy
+from agent.tracker import Located, Seat, Step, Tracker, abstract_history, strategy_seat
+from game.betting import Action, BettingState
+from game.cards import cards_text
+from game.definition import GameDefinition, parse_definition
+from game.errors import DefinitionError
+from game.match_state import MatchState
+from game.tree import action_of_code
+from postprocess.language import parse_pipeline
+from postprocess.pipeline import Pipeline
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision and all it came from."""
+
+    state: str
+    node: int
+    abstract_betting: str
+    steps: list[Step]  # how each action of the history was read
+    hand: str
+    bucket: int
+    reached: bool  # whether the solver ever came to this infoset
+    actions: list[str]  # of the abstract node, as real chips
+    abstract_actions: list[str]
+    probabilities: list[float]
+    postprocessed: list[float]
+    action: str
+    seconds: float
+
+    def __str__(self) -> str:
+        read = ", ".join(
+            f"{step.text} as {step.smaller} ({step.chance:.3f}) or {step.larger}"
+            for step in self.steps
+            if step.smaller != step.larger
+        )
+        rows = ", ".join(
+            f"{action} {raw:.4f} > {played:.4f}"
+            for action, raw, played in zip(self.actions, self.probabilities, self.postprocessed)
+        )
+        return (
+            f"{self.state} | node {self.node} {self.abstract_betting or 'root'} | read: {read or 'exactly'} | "
+            f"bucket {self.bucket}{'' if self.reached else ' never reached, uniform'} | {rows} | "
+            f"plays {self.action} | {1e6 * self.seconds:.0f} us"
+        )
+
+
+def check_same_game(played: GameDefinition, solved: GameDefinition, what: str) -> None:
+    """Raise `DefinitionError` that names the first difference between the dealer's game and the strategy's."""
+    for field in fields(GameDefinition):
+        ours, theirs = getattr(solved, field.name), getattr(played, field.name)
+        if ours != theirs:
+            raise DefinitionError(
+                f"{what} was solved for {field.name} = {ours}, the game to play has {field.name} = {theirs}: "
+                "choose a strategy of this game"
+            )
+
+
+class StrategyPlayer:
+    """Plays a strategy. `choose` is a function of the state and the seed."""
+
+    def __init__(self, seat: Seat, definition: GameDefinition, lookup: CardLookup, name: str = "strategy"):
+        self.seat = seat
+        self.definition = definition
+        self.lookup = lookup
+        self.name = name
+        self.listener: Callable[[Decision], None] | None = None
+        self._tracker = Tracker(seat, definition)
+        self._checked: GameDefinition | None = None
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Load the compiled code and touch the first rows now, never during a hand."""
+        betting = BettingState(self.definition)
+        self._tracker.choose(betting, betting.player_to_act, 0, [0])
+        deck = self.definition.deck
+        self.lookup.bucket(deck[: self.definition.num_hole_cards], self._first_board(deck))
+
+    def _first_board(self, deck: Sequence[int]) -> Sequence[int]:
+        num_hole = self.definition.num_hole_cards
+        return deck[num_hole : num_hole + self.definition.board_sizes[0]]
+
+    def choose(self, state: MatchState) -> Action:
+        if self.listener is not None:
+            decision, action = self.explain(state)
+            self.listener(decision)
+            return action
+        self._check_game(state.betting.definition)
+        buckets = self.buckets(state)
+        _, choice = self._tracker.choose(state.betting, state.position, state.hand_number, buckets)
+        return Action(choice.kind, choice.raise_to)
+
+    def explain(self, state: MatchState) -> tuple[Decision, Action]:
+        """The same choice, with everything it came from."""
+        start = time.perf_counter()
+        self._check_game(state.betting.definition)
+        buckets = self.buckets(state)
+        node, choice = self._tracker.choose(state.betting, state.position, state.hand_number, buckets)
+        seconds = time.perf_counter() - start
+        action = Action(choice.kind, choice.raise_to)
+        tree, scratch = self.seat.tree, self._tracker.scratch
+        first, count = int(tree.nodes[node]["first_child"]), int(tree.nodes[node]["num_children"])
+        raw, played = scratch.raw[:count].tolist(), scratch.row[:count].tolist()
+        reached = bool(scratch.reached[0])
+        limit = self.definition.limit
+        located = self.locate(state)
+        decision = Decision(
+            state=state.text(),
+            node=node,
+            abstract_betting=abstract_history(tree, node),
+            steps=located.steps,
+            hand=cards_text(state.hole_cards[state.position]),
+            bucket=buckets[-1],
+            reached=reached,
+            actions=[self._tracker.real_action(node, child).text(limit) for child in range(first, first + count)],
+            abstract_actions=[
+                action_of_code(int(tree.action[child])).text(limit) for child in range(first, first + count)
+            ],
+            probabilities=raw,
+            postprocessed=played,
+            action=action.text(limit),
+            seconds=seconds,
+        )
+        return decision, action
+
+    def locate(self, state: MatchState) -> Located:
+        """Where the abstract tree stands in a state."""
+        return self._tracker.locate(state.betting, state.position, state.hand_number, self.buckets(state))
+
+    def buckets(self, state: MatchState) -> list[int]:
+        """Our bucket on each street so far."""
+        hand = state.hole_cards[state.position]
+        sizes = self.definition.board_sizes[: state.betting.round + 1]
+        return [self.lookup.bucket(hand, state.board[:size]) for size in sizes]
+
+    def _check_game(self, played: GameDefinition) -> None:
+        if self._checked is not played:
+            check_same_game(played, self.definition, self.name)
+            self._checked = played
+
+
+class OpenStrategy:
+    """A strategy folder with its game and its buckets: opened once, played under any post-processing and seed."""
+
+    def __init__(self, folder: Path):
+        self.strategy = Strategy(folder)
+        definition = self.strategy.manifest.definition
+        if definition is None:
+            raise DefinitionError(
+                f"strategy {str(folder)!r} is for {self.strategy.manifest.game!r}, a game without cards"
+            )
+        self.definition = parse_definition(definition, source=str(folder))
+        self.lookup = open_card_lookup(self.strategy)
+
+    def player(self, pipeline: Pipeline, seed: int) -> StrategyPlayer:
+        seat = strategy_seat(self.strategy, self.definition, pipeline, seed)
+        return StrategyPlayer(seat, self.definition, self.lookup, f"strategy {str(self.strategy.folder)!r}")
+
+
+def split_spec(text: str) -> tuple[Path, Pipeline]:
+    """`DIR` or `DIR|POST-PROCESSING` to the folder and the pipeline."""
+    folder, _, pipeline = text.partition("|")
+    return Path(folder), parse_pipeline(pipeline) if pipeline.strip() else Pipeline()
+
+
+def make_strategy_player(text: str, seed: int) -> StrategyPlayer:
+    """The player of what follows `strategy:`."""
+    folder, pipeline = split_spec(text)
+    return OpenStrategy(folder).player(pipeline, seed)

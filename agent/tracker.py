@@ -1,0 +1,236 @@
+"""From a real history to a node of the abstract tree: any legal history, however wild, has one.
+
+Each real action moves the tracker by one abstract action, so both trees always agree on who acts and on which street.
+
+1. **Calls and checks** are calls. An opponent's **raise** of x pots (chips beyond the call over the pot after it, both
+   real) is read as one of the node's raises by `agent.translation`: between two sizes by chance, below the smallest
+   as a check where checking keeps the street open, else as the smallest; beyond the largest as the largest. A real
+   all-in, even one below a minimum raise, is a raise of its size like any other.
+2. **Drift.** Sizes are always shares of the pot, real ones of the real pot and abstract ones of the abstract pot, so
+   the pots may drift apart and nothing is ever re-scaled. What a share of the pot cannot express is clamped (4).
+3. **Past the abstract cap.** A raise at a node that offers none takes the place of the raiser's last action on the
+   street at a node that did: it is read there, and what came between is forgotten. If he had no such node, our first
+   action of the street is taken for a check and the raise is read behind it; if that is no help either, we answer from
+   our first node of the street.
+4. **Our own bets** become chips by their share of the real pot, rounded to the nearest chip. Where both pots are the
+   same the abstract amount is played as it is; where they are not, a bet of `ALL_IN_SHARE` of the stack or more is
+   all-in; then it is clamped to what is legal. An abstract all-in is all-in. A raise where none is legal is a call, a
+   fold where checking is free a check. The history then goes on from what was really done: a raise that became a call
+   is followed as a call.
+5. **Abstract all-in, real chips left.** When an all-in is called in the abstract game and the real hand goes on, the
+   call is taken back to the largest bet of the same node that keeps the abstract hand open (to the bettor's call, if
+   it has none), and play goes on behind it. When the real street is over and the abstract one is not, the missing
+   checks are added.
+6. **Our own earlier raises** are known by the chips they made; where several sizes make the same chips, the one we
+   drew, since draws depend on seed, hand and action number alone (`agent.decision_kernels`).
+
+So a position is a function of the history, the player's seed and the hand's number: nothing is remembered between
+decisions, and a match can go on in mid-hand.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.strategy import Strategy
+from agent import decision_kernels as kernels
+from agent.tracker_kernels import real_action
+from agent.translation import Mapping
+from game.betting import Action, BettingState
+from game.betting_kernels import LARGEST, MAX_SPENT, NUM_FIELDS, PLAYER, SMALLEST, to_call
+from game.definition import GameDefinition
+from game.table_rules import table_rules
+from game.tree import NO_ACTION, Tree, action_of_code
+from postprocess.pipeline import Pipeline, Program
+from postprocess.transforms import NUM_CLASSES
+
+_MAX_CHILDREN = 2**16  # what a node's count of children can hold; memory never touched is never paid for
+_NO_FLOATS, _NO_WORDS, _NO_BYTES = np.zeros(0, np.float64), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+_STORED_AS = {"float64": kernels.FLOATS, "uint16": kernels.WORDS, "uint8": kernels.BYTES}
+
+
+class Seat(NamedTuple):
+    """A strategy at the table, as kernels read it."""
+
+    tree: Tree
+    stored_as: int  # which of the next three holds the probabilities; the others are empty, so that one type serves all
+    floats: npt.NDArray[np.float64]
+    words: npt.NDArray[np.uint16]
+    bytes: npt.NDArray[np.uint8]
+    program: Program
+    stacks: npt.NDArray[np.int64]  # [2]
+    mapping: int
+    randomised: bool
+    seed: np.uint64
+
+
+class Scratch(NamedTuple):
+    """Memory one decision works in; what it leaves there explains it."""
+
+    raw: npt.NDArray[np.float64]  # the row as stored
+    row: npt.NDArray[np.float64]  # and as played
+    inside: npt.NDArray[np.float64]
+    sizes_pot: npt.NDArray[np.float64]
+    kinds: npt.NDArray[np.int8]
+    masses: npt.NDArray[np.float64]  # [2, NUM_CLASSES]
+    reading: npt.NDArray[np.int32]  # [2]: nodes a raise may be read as
+    chance: npt.NDArray[np.float64]  # [1]: of the first
+    reached: npt.NDArray[np.bool_]  # [1]: whether the solver ever came to the row
+
+
+def make_scratch() -> Scratch:
+    return Scratch(
+        raw=np.empty(_MAX_CHILDREN),
+        row=np.empty(_MAX_CHILDREN),
+        inside=np.empty(_MAX_CHILDREN),
+        sizes_pot=np.empty(_MAX_CHILDREN),
+        kinds=np.empty(_MAX_CHILDREN, np.int8),
+        masses=np.zeros((2, NUM_CLASSES)),
+        reading=np.zeros(2, np.int32),
+        chance=np.zeros(1),
+        reached=np.zeros(1, np.bool_),
+    )
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view, as a memory-mapped array is: kernels compile for one kind of array only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def make_seat(
+    tree: Tree,
+    stored: npt.NDArray[Any],
+    definition: GameDefinition,
+    pipeline: Pipeline,
+    seed: int,
+    mapping: Mapping = Mapping.PSEUDO_HARMONIC,
+    randomised: bool = True,
+) -> Seat:
+    """A seat from a tree with rows and the probabilities stored for them."""
+    stored_as = _STORED_AS[str(stored.dtype)]
+    return Seat(
+        tree=Tree(*map(_frozen, tree)),
+        stored_as=stored_as,
+        floats=_frozen(stored if stored_as == kernels.FLOATS else _NO_FLOATS),
+        words=_frozen(stored if stored_as == kernels.WORDS else _NO_WORDS),
+        bytes=_frozen(stored if stored_as == kernels.BYTES else _NO_BYTES),
+        program=pipeline.program(),
+        stacks=np.array(definition.stacks, np.int64),
+        mapping=int(mapping),
+        randomised=randomised,
+        seed=np.uint64(seed % 2**64),
+    )
+
+
+def strategy_seat(strategy: Strategy, definition: GameDefinition, pipeline: Pipeline, seed: int) -> Seat:
+    return make_seat(strategy.tree, strategy.stored, definition, pipeline, seed)
+
+
+class Step(NamedTuple):
+    """One real action and how it was read."""
+
+    player: int
+    text: str
+    smaller: int  # the node it was read as with `chance`,
+    larger: int  # and otherwise
+    chance: float
+    node: int  # where the tracker then stood, on the street to be played
+
+
+class Located(NamedTuple):
+    """Where a real state stands in the abstract tree."""
+
+    node: int
+    acted: bool  # whether the player has acted before in this hand
+    steps: list[Step]
+
+
+class Choice(NamedTuple):
+    """What a strategy answers."""
+
+    child: int
+    kind: int
+    raise_to: int
+
+
+class Tracker:
+    """Follows hands from one seat. Not for several threads at once: it owns one scratch memory."""
+
+    def __init__(self, seat: Seat, definition: GameDefinition):
+        self.seat = seat
+        self.definition = definition
+        self.scratch = make_scratch()
+        self._rules = table_rules(definition)
+        self._hand = np.zeros(NUM_FIELDS, np.int64)
+        self._readings = np.zeros((0, 3), np.int32)
+        self._chances = np.zeros(0)
+
+    def locate(self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]) -> Located:
+        """The node of `position`, who is to act; `buckets` are his on the streets so far."""
+        node, acted, history = self._replay(betting, position, hand_number, buckets)
+        limit = self.definition.limit
+        steps = [
+            Step(player, action.text(limit), int(smaller), int(larger), float(chance), int(reached))
+            for (player, action), (smaller, larger, reached), chance in zip(history, self._readings, self._chances)
+        ]
+        return Located(node, acted, steps)
+
+    def choose(
+        self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]
+    ) -> tuple[int, Choice]:
+        """The node and the answer there; the rows stay in `scratch`."""
+        node, acted, _ = self._replay(betting, position, hand_number, buckets)
+        bucket = buckets[betting.round]
+        choice = kernels.decide(self.seat, self._rules, self._hand, node, bucket, not acted, hand_number, self.scratch)
+        return node, Choice(*map(int, choice))
+
+    def real_action(self, node: int, child: int) -> Action:
+        """What an abstract action would be in chips, in the state last looked at."""
+        rules, hand = self._rules, self._hand
+        kind, raise_to = real_action(
+            self.seat.tree,
+            node,
+            child,
+            to_call(rules, hand),
+            hand[MAX_SPENT],
+            hand[SMALLEST],
+            hand[LARGEST],
+            rules.stacks[hand[PLAYER]],
+        )
+        return Action(kind, int(raise_to))
+
+    def _replay(
+        self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]
+    ) -> tuple[int, bool, list[Any]]:
+        history = [entry for actions in betting.actions for entry in actions]
+        actions = np.array([action for _, action in history], np.int64).reshape(-1, 2)
+        if len(history) > len(self._chances):
+            self._readings = np.zeros((2 * len(history), 3), np.int32)
+            self._chances = np.zeros(2 * len(history))
+        node, acted = kernels.replay(
+            self.seat,
+            self._rules,
+            self._hand,
+            position,
+            hand_number,
+            actions,
+            np.array(buckets, np.int64),
+            self.scratch,
+            self._readings,
+            self._chances,
+        )
+        return int(node), bool(acted), history
+
+
+def abstract_history(tree: Tree, node: int) -> str:
+    """The abstract betting that leads to a node, as a dealer would write it."""
+    parts: list[str] = []
+    while node > 0:
+        code = int(tree.action[node])
+        parts.append("/" if code == NO_ACTION else action_of_code(code).text(False))
+        node = int(tree.parent[node])
+    return "".join(reversed(parts))
