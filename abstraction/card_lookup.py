@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from abstraction.card_abstraction import CardAbstraction
 from abstraction.config import AbstractionConfig
 from abstraction.joint_deals import EnumeratedViews
@@ -16,6 +19,9 @@ class CardLookup(Protocol):
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of hole cards and the board so far, dealt in that order."""
+
+    def bucket_hands(self, street: int, hands: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Bucket of each row of [n, cards of the street], hole cards first."""
 
 
 def open_card_lookup(strategy: Strategy) -> CardLookup:

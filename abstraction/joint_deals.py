@@ -146,6 +146,13 @@ class EnumeratedViews:
         boards = [board[start:end] for start, end in zip(starts, sizes)]
         return self._numbers[street][self._view(hand, boards)]
 
+    def bucket_hands(self, street: int, hands: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Bucket of each row of [n, cards of the street], hole cards first."""
+        num_hole = self.definition.num_hole_cards
+        distinct, place = np.unique(hands, axis=0, return_inverse=True)
+        buckets = [self.bucket(row[:num_hole], row[num_hole:]) for row in distinct.tolist()]
+        return np.array(buckets, np.int64)[place.ravel()]
+
 
 def enumerate_poker(views: EnumeratedViews) -> JointDeals:
     """Every deal of a heads-up game with a tiny deck."""

@@ -42,7 +42,7 @@ from game.betting import Action, BettingState
 from game.betting_kernels import LARGEST, MAX_SPENT, NUM_FIELDS, PLAYER, SMALLEST, to_call
 from game.definition import GameDefinition
 from game.table_rules import table_rules
-from game.tree import NO_ACTION, Tree, action_of_code
+from game.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
 from postprocess.pipeline import Pipeline, Program
 from postprocess.transforms import NUM_CLASSES
 
@@ -128,6 +128,12 @@ def make_seat(
 
 def strategy_seat(strategy: Strategy, definition: GameDefinition, pipeline: Pipeline, seed: int) -> Seat:
     return make_seat(strategy.tree, strategy.stored, definition, pipeline, seed)
+
+
+def empty_seat(definition: GameDefinition) -> Seat:
+    """A seat without a strategy, where a kernel expects one it does not read."""
+    tree = Tree(np.zeros(0, NODE_DTYPE), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
+    return make_seat(tree, _NO_FLOATS, definition, Pipeline(), 0)
 
 
 class Step(NamedTuple):

@@ -18,7 +18,5 @@ def postprocessed_policy(strategy: Strategy, game: AbstractGame, pipeline: Pipel
     if pipeline.steps:
         text = strategy.manifest.definition
         stacks = parse_definition(text, str(strategy.folder)).stacks if text is not None else (_NO_STACK, _NO_STACK)
-        postprocess_policy(
-            game.tree, game.deals.num_buckets, np.array(stacks, np.int64), pipeline.program(), policy
-        )
+        postprocess_policy(game.tree, game.deals.num_buckets, np.array(stacks, np.int64), pipeline.program(), policy)
     return policy

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from agent.bots import Bot
 from agent.player import make_player
+from agent.strategy_player import StrategyPlayer
 from game.definition import GameDefinition, parse_definition
 from game.errors import DefinitionError, FormatError
 from matches.all_in import expected_line_values
@@ -100,11 +101,15 @@ def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report
     return faults
 
 
+def _plays_compiled(spec: str) -> bool:
+    return isinstance(make_player(spec, 0), Bot | StrategyPlayer)
+
+
 def _pool(plan: MatchPlan, jobs: int) -> Executor:
     """Threads where the work is done by other processes or by the compiled engine, which runs without the GIL;
     processes for players written in Python.
     """
-    if plan.over == "tcp" or all(isinstance(make_player(spec, 0), Bot) for spec in plan.players):
+    if plan.over == "tcp" or all(map(_plays_compiled, plan.players)):
         return ThreadPoolExecutor(jobs)
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
 

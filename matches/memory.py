@@ -1,25 +1,33 @@
 """Matches without sockets: the same players, cards and rules in one process, and the same log as a dealer writes.
 
-Built-in bots on both seats of a two-player game are played by a compiled engine; any other `Player` by a Python loop.
+Strategies and built-in bots at a two-player table are played by a compiled engine; any other `Player` by a Python loop.
 """
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from agent.bots import Bot, make_scratch
+from abstraction.card_lookup import CardLookup
+from agent.bots import Bot, BotScratch
+from agent.bots import make_scratch as make_bot_scratch
 from agent.player import Player, guarded_choice
+from agent.strategy_player import StrategyPlayer, check_same_game
+from agent.tracker import Scratch, Seat, empty_seat, make_scratch
+from game.betting_kernels import NUM_FIELDS
 from game.dealing import Shoe
 from game.definition import GameDefinition
 from game.evaluator import evaluator_tables
+from game.table_rules import table_rules
 from matches import memory_kernels as kernels
 from matches.hand import Hand, check_playable, score_line, seat_of_position
 from matches.transcript import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
 
 _BLOCK_HANDS = 2000
+_VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
 _MAX_NAME = 200
@@ -27,33 +35,113 @@ _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
 _log = logging.getLogger(__name__)
 
 
-class TableRules(NamedTuple):
-    """A two-player game as the kernels read it."""
+class Seats(NamedTuple):
+    """Both players as the kernels read them, by seat. A bot's strategy is empty, so that one type serves all."""
 
-    limit: bool
-    num_hole: int
-    stacks: npt.NDArray[np.int64]  # [2]
-    blinds: npt.NDArray[np.int64]  # [2]
-    raise_sizes: npt.NDArray[np.int64]  # [rounds]; zeros in no-limit
-    first_players: npt.NDArray[np.int64]  # [rounds]
-    max_raises: npt.NDArray[np.int64]  # [rounds]
-    board_sizes: npt.NDArray[np.int64]  # [rounds]
-    deck: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]  # [2]: a bot's code, or STRATEGY
+    seeds: npt.NDArray[np.uint64]  # [2]: of the bots
+    first: Seat
+    second: Seat
 
 
-def table_rules(definition: GameDefinition) -> TableRules:
-    raise_sizes = definition.raise_sizes or (0,) * definition.num_rounds
-    return TableRules(
-        limit=definition.limit,
-        num_hole=definition.num_hole_cards,
-        stacks=np.array(definition.stacks, np.int64),
-        blinds=np.array(definition.blinds, np.int64),
-        raise_sizes=np.array(raise_sizes, np.int64),
-        first_players=np.array(definition.first_players, np.int64),
-        max_raises=np.array(definition.max_raises, np.int64),
-        board_sizes=np.array(definition.board_sizes, np.int64),
-        deck=np.array(definition.deck, np.int64),
+class EngineScratch(NamedTuple):
+    """Memory one thread of the engine works in."""
+
+    hand: npt.NDArray[np.int64]  # a row of game.betting_kernels
+    values: npt.NDArray[np.int64]  # [2]
+    cards: npt.NDArray[np.int64]  # [10]
+    text: npt.NDArray[np.uint8]  # of one hand
+    bot: BotScratch
+    decision: Scratch
+
+
+def engine_scratch() -> EngineScratch:
+    return EngineScratch(
+        hand=np.zeros(NUM_FIELDS, np.int64),
+        values=np.zeros(2, np.int64),
+        cards=np.zeros(10, np.int64),
+        text=np.empty(kernels.MAX_LINE_BYTES, np.uint8),
+        bot=make_bot_scratch(),
+        decision=make_scratch(),
     )
+
+
+class CompiledTable:
+    """Two players the engine can play, and their buckets of dealt cards."""
+
+    def __init__(self, players: tuple[Player, ...], definition: GameDefinition):
+        self.definition = definition
+        self.rules = table_rules(definition)
+        self._tables = evaluator_tables()
+        self._lookups: list[CardLookup | None] = []
+        codes, seeds, strategies = [], [], []
+        for player in players:
+            if isinstance(player, StrategyPlayer):
+                check_same_game(definition, player.definition, player.name)
+                codes.append(kernels.STRATEGY)
+                seeds.append(0)
+                strategies.append(player.seat)
+                self._lookups.append(player.lookup)
+            else:
+                assert isinstance(player, Bot)
+                codes.append(player.code)
+                seeds.append(player.seed)
+                strategies.append(empty_seat(definition))
+                self._lookups.append(None)
+        self._seats = Seats(np.array(codes, np.int64), np.array(seeds, np.uint64), *strategies)
+
+    def buckets(self, cards: npt.NDArray[np.uint8], first_number: int) -> npt.NDArray[np.int64]:
+        """[2, H, streets]: each seat's bucket on every street of hands dealt from number `first_number` on."""
+        definition = self.definition
+        num_hole, num_streets = definition.num_hole_cards, definition.num_rounds
+        buckets = np.zeros((2, len(cards), num_streets), np.int64)
+        for seat, lookup in enumerate(self._lookups):
+            if lookup is None:
+                continue
+            # In every second hand a seat has the other position's hole cards.
+            position = (seat - first_number - np.arange(len(cards))) % 2
+            holes = np.where(position[:, None] == 0, cards[:, :num_hole], cards[:, num_hole : 2 * num_hole])
+            seen = np.concatenate([holes, cards[:, 2 * num_hole :]], axis=1)
+            for street, size in enumerate(definition.board_sizes):
+                buckets[seat, :, street] = lookup.bucket_hands(street, seen[:, : num_hole + size])
+        return buckets
+
+    def play_log(
+        self,
+        cards: npt.NDArray[np.uint8],
+        first_number: int,
+        names: tuple[npt.NDArray[np.uint8], ...],
+        totals: npt.NDArray[np.float64],
+        file: IO[bytes],
+    ) -> None:
+        """Play a block of hands and write their lines."""
+        buckets = self.buckets(cards, first_number)
+        scratch, text = engine_scratch(), np.empty(_BLOCK_BYTES, np.uint8)
+        done = 0
+        while done < len(cards):
+            played, size = kernels.play_block(
+                self.rules,
+                self._tables,
+                self._seats,
+                buckets[:, done:],
+                cards[done:],
+                first_number + done,
+                names,
+                scratch,
+                totals,
+                text,
+            )
+            file.write(text[:size].data)
+            done += played
+
+    def play_values(self, cards: npt.NDArray[np.uint8], first_number: int) -> npt.NDArray[np.int64]:
+        """[H, 2]: what each seat wins in each hand of a block."""
+        values = np.empty((len(cards), 2), np.int64)
+        buckets = self.buckets(cards, first_number)
+        kernels.play_values(
+            self.rules, self._tables, self._seats, buckets, cards, first_number, engine_scratch(), values
+        )
+        return values
 
 
 class MemoryMatch(NamedTuple):
@@ -69,7 +157,20 @@ class MemoryMatch(NamedTuple):
 
 def is_compiled(players: tuple[Player, ...], definition: GameDefinition) -> bool:
     """Whether the compiled engine can play this match."""
-    return definition.num_players == 2 and all(isinstance(player, Bot) for player in players)
+    return definition.num_players == 2 and all(isinstance(player, Bot | StrategyPlayer) for player in players)
+
+
+def play_values(
+    definition: GameDefinition, players: tuple[Player, ...], seed: int, num_hands: int, threads: int
+) -> npt.NDArray[np.int64]:
+    """[hands, 2]: what each seat wins in each hand of a match in memory, without a log."""
+    check_playable(definition)
+    table = CompiledTable(players, definition)
+    cards = Shoe(definition, seed).cards(num_hands)
+    starts = range(0, num_hands, _VALUES_BLOCK_HANDS)
+    with ThreadPoolExecutor(threads) as pool:
+        blocks = pool.map(lambda start: table.play_values(cards[start : start + _VALUES_BLOCK_HANDS], start), starts)
+        return np.concatenate(list(blocks))
 
 
 def play_in_memory(match: MemoryMatch, players: tuple[Player, ...], path: Path) -> int:
@@ -107,25 +208,11 @@ def _play_compiled(
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
 ) -> None:
-    bots = [player for player in players if isinstance(player, Bot)]
-    codes = np.array([bot.code for bot in bots], np.int64)
-    seeds = np.array([bot.seed for bot in bots], np.uint64)
+    table = CompiledTable(players, match.definition)
     names = tuple(np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
-    rules = table_rules(match.definition)
-    tables = evaluator_tables()
-    scratch = make_scratch()
-    text = np.empty(_BLOCK_BYTES, np.uint8)
-    number = start
-    while number < match.num_hands:
+    for number in range(start, match.num_hands, _BLOCK_HANDS):
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
-        done = 0
-        while done < len(cards):
-            played, size = kernels.play_block(
-                rules, tables, codes, seeds, cards[done:], number, names, scratch, totals, text
-            )
-            file.write(text[:size].data)
-            done += played
-            number += played
+        table.play_log(cards, number, names, totals, file)
         file.flush()
 
 

@@ -1,16 +1,35 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whole two-player matches between built-in bots, log text included. The betting rules are those of `game.betting`.
+"""Whole two-player matches between strategies and built-in bots, log text included.
 
-A hand's line is written while it is played: the betting as it comes, then cards, values and names.
+`seats` is a `matches.memory.Seats`, `scratch` a `matches.memory.EngineScratch`. A hand's line is written while it is
+played: the betting as it comes, then cards, values and names.
 """
 
 import numpy as np
 
 from agent.bots_kernels import choose
-from game.betting import CALL, FOLD, MAX_ACTIONS_PER_ROUND, RAISE
-from game.compiled import kernel
+from agent.decision_kernels import decide, follow
+from agent.tracker_kernels import call_child, enter_street
+from game.betting import FOLD, RAISE
+from game.betting_kernels import (
+    FINISHED,
+    FOLDED,
+    HAND_ACTIONS,
+    LARGEST,
+    MAX_SPENT,
+    PLAYER,
+    SMALLEST,
+    SPENT,
+    STREET,
+    STREET_RAISES,
+    apply,
+    start_hand,
+    to_call,
+)
+from game.compiled import inner_kernel, kernel
 from game.evaluator_kernels import rank_of_hand
 
+STRATEGY = -1  # in place of a bot's code
 # No line is longer: four rounds of 64 raises with ten digits, cards, numbers and two names of at most 200 bytes.
 MAX_LINE_BYTES = 4096
 _COLON, _SLASH, _BAR, _MINUS, _ZERO, _NEWLINE = 58, 47, 124, 45, 48, 10
@@ -53,126 +72,132 @@ def put_cards(out, at, cards, start, end):
     return at
 
 
-@kernel
-def raise_bounds(rules, round_index, num_actions, num_raises, num_active, player, max_spent, min_raise_to):
-    """Smallest and largest raise-to, or (0, 0) where no raise is possible."""
-    if num_raises >= rules.max_raises[round_index] or num_actions + 2 > MAX_ACTIONS_PER_ROUND or num_active < 2:
-        return 0, 0
-    stack = rules.stacks[player]
-    if rules.limit:
-        raise_to = min(max_spent + rules.raise_sizes[round_index], stack)
-        return raise_to, raise_to
-    if min_raise_to <= stack:
-        return min_raise_to, stack
-    if max_spent >= stack:
-        return 0, 0
-    return stack, stack
-
-
-@kernel
-def play_hand(rules, tables, bots, seeds, cards, number, first_seat, scratch, hand_cards, spent, out, at):
-    """Play one hand and write its betting; (player who folded or -1, last round, place after the text).
-
-    bots, seeds: by seat; first_seat: seat of position 0; cards: hole cards by position, then the board; spent: [2],
-    overwritten with what each position has put in.
-    """
-    big_blind = max(rules.blinds[0], rules.blinds[1])
-    spent[0], spent[1] = rules.blinds[0], rules.blinds[1]
-    max_spent = big_blind
-    min_raise_to = 2 * big_blind if big_blind > 0 else 1
+@inner_kernel
+def bot_choice(rules, tables, code, seed, hand, cards, number, scratch):
+    """(kind, raise_to) of a built-in bot who is to act."""
+    player = hand[PLAYER]
     num_hole = rules.num_hole
-    last_round = rules.board_sizes.size - 1
-    full_board = rules.board_sizes[last_round]
-    round_index = 0
-    decision = 0
-    while True:  # rounds
-        player = rules.first_players[round_index]
-        num_actions = 0
-        num_raises = 0
-        num_called = 0
-        num_board = rules.board_sizes[round_index]
-        while True:  # actions
-            if spent[player] >= rules.stacks[player]:
-                player = 1 - player
-            num_active = 0
-            for p in range(2):
-                num_active += spent[p] < rules.stacks[p]
-            smallest, largest = raise_bounds(
-                rules, round_index, num_actions, num_raises, num_active, player, max_spent, min_raise_to
+    num_board = rules.board_sizes[hand[STREET]]
+    for i in range(num_hole):
+        scratch.cards[i] = cards[player * num_hole + i]
+    for i in range(num_board):
+        scratch.cards[num_hole + i] = cards[2 * num_hole + i]
+    pot = hand[SPENT] + hand[SPENT + 1]
+    return choose(
+        code,
+        seed,
+        number,
+        hand[HAND_ACTIONS],
+        (to_call(rules, hand), pot, hand[MAX_SPENT], hand[SMALLEST], hand[LARGEST], 1),
+        hand[STREET_RAISES],
+        tables,
+        rules.deck,
+        scratch.cards,
+        num_hole,
+        num_board,
+        rules.board_sizes[rules.board_sizes.size - 1],
+        scratch.bot,
+    )
+
+
+@inner_kernel
+def watch(strategy, hand, node, own, child, kind, raise_to, number, scratch):
+    """A strategy's node after an action of its own, which was `child`, or of the opponent's; `hand` is before it."""
+    if not own:
+        return follow(strategy, hand, node, False, kind, raise_to, 0, False, number, scratch)
+    return child if kind == RAISE else call_child(strategy.tree, node)
+
+
+@inner_kernel
+def play_hand(rules, tables, seats, buckets, cards, number, first_seat, scratch, out, at):
+    """Play one hand into `scratch.hand` and write its betting; the place after the text.
+
+    first_seat: seat of position 0; cards: hole cards by position, then the board; buckets: [2, streets] by seat.
+    """
+    hand = scratch.hand
+    start_hand(rules, hand)
+    node_0 = node_1 = np.int64(0)
+    acted_0 = acted_1 = False
+    while hand[FINISHED] == 0:
+        street = hand[STREET]
+        seat = (hand[PLAYER] + first_seat) % 2
+        child = np.int64(0)
+        if seats.codes[seat] != STRATEGY:
+            kind, raise_to = bot_choice(
+                rules, tables, seats.codes[seat], seats.seeds[seat], hand, cards, number, scratch
             )
-            for i in range(num_hole):
-                hand_cards[i] = cards[player * num_hole + i]
-            for i in range(num_board):
-                hand_cards[num_hole + i] = cards[2 * num_hole + i]
-            stack = rules.stacks[player]
-            seat = (player + first_seat) % 2
-            to_call = min(max_spent, stack) - spent[player]
-            kind, raise_to = choose(
-                bots[seat],
-                seeds[seat],
-                number,
-                decision,
-                (to_call, spent[0] + spent[1], max_spent, smallest, largest, 1),
-                num_raises,
-                tables,
-                rules.deck,
-                hand_cards,
-                num_hole,
-                num_board,
-                full_board,
-                scratch,
+        elif seat == 0:
+            child, kind, raise_to = decide(
+                seats.first, rules, hand, node_0, buckets[0, street], not acted_0, number, scratch.decision
             )
-            out[at] = _LETTERS[kind]
-            at += 1
-            decision += 1
-            if kind == FOLD:
-                return player, round_index, at
-            if kind == CALL:
-                spent[player] = min(max_spent, stack)
-            elif rules.limit:
-                max_spent = min(max_spent + rules.raise_sizes[round_index], stack)
-                spent[player] = max_spent
-            else:
-                at = put_number(out, at, raise_to)
-                min_raise_to = max(min_raise_to, 2 * raise_to - max_spent)
-                max_spent = raise_to
-                spent[player] = raise_to
-            num_actions += 1
-            if kind == RAISE:
-                num_raises += 1
-                num_called = 0
-            num_active = 0
-            for p in range(2):
-                num_active += spent[p] < rules.stacks[p]
-            num_called += spent[player] < stack
-            if num_called >= num_active:
-                break
-            player = 1 - player
-        if num_active < 2:
-            for _ in range(round_index, last_round):
-                out[at] = _SLASH
-                at += 1
-            return -1, last_round, at
-        if round_index == last_round:
-            return -1, last_round, at
-        out[at] = _SLASH
+            acted_0 = True
+        else:
+            child, kind, raise_to = decide(
+                seats.second, rules, hand, node_1, buckets[1, street], not acted_1, number, scratch.decision
+            )
+            acted_1 = True
+        if rules.limit and kind == RAISE:
+            raise_to = hand[LARGEST]
+        out[at] = _LETTERS[kind]
         at += 1
-        round_index += 1
-        min_raise_to = max_spent + max(1, big_blind)
+        if kind == RAISE and not rules.limit:
+            at = put_number(out, at, raise_to)
+        if kind != FOLD:
+            if seats.codes[0] == STRATEGY:
+                node_0 = watch(seats.first, hand, node_0, seat == 0, child, kind, raise_to, number, scratch.decision)
+            if seats.codes[1] == STRATEGY:
+                node_1 = watch(seats.second, hand, node_1, seat == 1, child, kind, raise_to, number, scratch.decision)
+        apply(rules, hand, kind, raise_to)
+        if hand[FINISHED] == 0:
+            if seats.codes[0] == STRATEGY:
+                node_0 = enter_street(seats.first.tree, node_0, hand[STREET])
+            if seats.codes[1] == STRATEGY:
+                node_1 = enter_street(seats.second.tree, node_1, hand[STREET])
+        elif hand[FOLDED] < 0:
+            hand[STREET] = rules.board_sizes.size - 1  # the rest of the board is dealt out
+        for _ in range(street, hand[STREET]):
+            out[at] = _SLASH
+            at += 1
+    return at
+
+
+@inner_kernel
+def settle(rules, tables, hand, cards, hand_cards, values):
+    """Profit of each position of a finished hand."""
+    num_hole = rules.num_hole
+    values[0] = values[1] = 0
+    folded = hand[FOLDED]
+    if folded >= 0:
+        winner = 1 - folded
+        amount = hand[SPENT + folded]
+    else:
+        board_size = rules.board_sizes[rules.board_sizes.size - 1]
+        for i in range(board_size):
+            hand_cards[num_hole + i] = cards[2 * num_hole + i]
+        difference = np.int64(0)
+        for p in range(2):
+            for i in range(num_hole):
+                hand_cards[i] = cards[p * num_hole + i]
+            rank = np.int64(rank_of_hand(tables, hand_cards, num_hole + board_size))
+            difference = rank if p == 0 else difference - rank
+        if difference == 0:
+            return
+        winner = 0 if difference > 0 else 1
+        amount = min(hand[SPENT], hand[SPENT + 1])
+    values[winner] = amount
+    values[1 - winner] = -amount
 
 
 @kernel
-def play_block(rules, tables, bots, seeds, cards, first_number, names, scratch, totals, out):
+def play_block(rules, tables, seats, buckets, cards, first_number, names, scratch, totals, out):
     """Play hands until `cards` or the room in `out` is used up: (hands played, bytes written).
 
-    cards: uint8[H, N]; names: two uint8 arrays by seat; totals: int64[2] by seat, added to; out: uint8[...].
+    buckets: int64[2, H, streets] by seat; cards: uint8[H, N]; names: two uint8 arrays by seat; totals: float64[2] by
+    seat, added to; out: uint8[...].
     """
     at = 0
-    spent = np.zeros(2, np.int64)
-    values = np.zeros(2, np.int64)
-    ranks = np.zeros(2, np.int64)
-    hand_cards = np.zeros(10, np.int64)
     num_hole = rules.num_hole
+    hand, values = scratch.hand, scratch.values
     for h in range(cards.shape[0]):
         if out.size - at < MAX_LINE_BYTES:
             return h, at
@@ -182,40 +207,20 @@ def play_block(rules, tables, bots, seeds, cards, first_number, names, scratch, 
         at = put_bytes(out, at, _STATE)
         at = put_number(out, at, number)
         out[at] = _COLON
-        folded, last, at = play_hand(
-            rules, tables, bots, seeds, row, number, first_seat, scratch, hand_cards, spent, out, at + 1
-        )
+        at = play_hand(rules, tables, seats, buckets[:, h], row, number, first_seat, scratch, out, at + 1)
         out[at] = _COLON
         at = put_cards(out, at + 1, row, 0, num_hole)
         out[at] = _BAR
         at = put_cards(out, at + 1, row, num_hole, 2 * num_hole)
         start = 0
-        for r in range(last + 1):
+        for r in range(hand[STREET] + 1):
             if r > 0:
                 out[at] = _SLASH
                 at += 1
             end = rules.board_sizes[r]
             at = put_cards(out, at, row, 2 * num_hole + start, 2 * num_hole + end)
             start = end
-        winner = -1
-        if folded >= 0:
-            winner = 1 - folded
-            amount = spent[folded]
-        else:
-            amount = min(spent[0], spent[1])
-            board_size = rules.board_sizes[last]
-            for p in range(2):
-                for i in range(num_hole):
-                    hand_cards[i] = row[p * num_hole + i]
-                for i in range(board_size):
-                    hand_cards[num_hole + i] = row[2 * num_hole + i]
-                ranks[p] = rank_of_hand(tables, hand_cards, num_hole + board_size)
-            if ranks[0] != ranks[1]:
-                winner = 0 if ranks[0] > ranks[1] else 1
-        values[:] = 0
-        if winner >= 0:
-            values[winner] = amount
-            values[1 - winner] = -amount
+        settle(rules, tables, hand, row, scratch.cards, values)
         for p in range(2):
             totals[(p + first_seat) % 2] += values[p]
             out[at] = _COLON if p == 0 else _BAR
@@ -226,3 +231,15 @@ def play_block(rules, tables, bots, seeds, cards, first_number, names, scratch, 
         out[at] = _NEWLINE
         at += 1
     return cards.shape[0], at
+
+
+@kernel
+def play_values(rules, tables, seats, buckets, cards, first_number, scratch, out):
+    """The same hands without their log: what each seat wins, into `out` int64[H, 2]."""
+    values = scratch.values
+    for h in range(cards.shape[0]):
+        number = first_number + h
+        play_hand(rules, tables, seats, buckets[:, h], cards[h], number, number % 2, scratch, scratch.text, 0)
+        settle(rules, tables, scratch.hand, cards[h], scratch.cards, values)
+        for p in range(2):
+            out[h, (p + number) % 2] = values[p]

@@ -24,6 +24,10 @@ class StandInBuckets:
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         return (sum(card * card for card in hand) + 5 * sum(board)) % NUM_BUCKETS
 
+    def bucket_hands(self, street: int, hands: np.ndarray) -> np.ndarray:
+        cards = hands.astype(np.int64)
+        return ((cards[:, :2] ** 2).sum(axis=1) + 5 * cards[:, 2:].sum(axis=1)) % NUM_BUCKETS
+
 
 def short_hunl(stack: int = 2000) -> GameDefinition:
     """The competition's no-limit game with other stacks."""

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from agent.tracker import Seat
 from agent.translation import CALL_INDEX, Mapping, choose, read_bet
 from game.betting import CALL, FOLD, RAISE, Action, BettingState
@@ -12,8 +14,6 @@ from postprocess.pipeline import Pipeline
 from postprocess.transforms import ALL_IN, BET, Actions
 from postprocess.transforms import CALL as CALL_KIND
 from postprocess.transforms import FOLD as FOLD_KIND
-
-import numpy as np
 
 
 class NaiveTracker:
@@ -103,12 +103,8 @@ class NaiveTracker:
             row, Actions(np.array(kinds, np.int8), np.array(sizes)), street=betting.round, first=first
         )
         draw = counter_uniform(int(self.seat.seed), hand_number, 2 * number)
-        total = 0.0
-        for code, probability in zip(codes, row):
-            total += probability
-            if draw < total:
-                break
-        return self.children(node)[code], row
+        chosen = int(np.searchsorted(np.cumsum(row), draw, side="right"))
+        return self.children(node)[codes[min(chosen, count - 1)]], row
 
     def answer(self, betting: BettingState, position, hand_number, buckets):
         """(node, action) of `position` after replaying the betting."""
