@@ -30,7 +30,7 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.compiled import inner_kernel, kernel
+from game.compiled import kernel
 from game.rng_kernels import counter_uniform
 from postprocess.transforms import ALL_IN, BET
 from postprocess.transforms import CALL as CALL_KIND
@@ -43,17 +43,17 @@ FLOATS, WORDS, BYTES = 0, 1, 2  # which array of a `Seat` holds the probabilitie
 # one chooses the action where it is ours, the other reads it where it is the opponent's.
 
 
-@inner_kernel
+@kernel
 def action_draw(seed, hand_number, number):
     return counter_uniform(seed, np.uint64(hand_number), np.uint64(2 * number))
 
 
-@inner_kernel
+@kernel
 def reading_draw(seed, hand_number, number):
     return counter_uniform(seed, np.uint64(hand_number), np.uint64(2 * number + 1))
 
 
-@inner_kernel
+@kernel
 def describe_actions(tree, node, stack, kinds, sizes_pot):  # -, -, -, int8[>= A], float64[>= A]
     """What the children of a decision are to post-processing; returns their number A."""
     first = np.int64(tree.nodes[node].first_child)
@@ -72,7 +72,7 @@ def describe_actions(tree, node, stack, kinds, sizes_pot):  # -, -, -, int8[>= A
     return num_actions
 
 
-@inner_kernel
+@kernel
 def fill_row(stored, start, row):  # any[E], -, float64[A]
     """Probabilities from `start` on; uniform, and False, where the solver never came."""
     total = 0.0
@@ -84,7 +84,7 @@ def fill_row(stored, start, row):  # any[E], -, float64[A]
     return total > 0.0
 
 
-@inner_kernel
+@kernel
 def read_row(seat, node, bucket, row):
     """The infoset's row of a strategy, whatever it is stored as."""
     start = seat.tree.nodes[node].base + np.int64(bucket) * row.size
@@ -95,7 +95,7 @@ def read_row(seat, node, bucket, row):
     return fill_row(seat.bytes, start, row)
 
 
-@inner_kernel
+@kernel
 def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
     """The child drawn at our decision; leaves the row in `scratch.raw` and what was played in `scratch.row`."""
     tree = seat.tree
@@ -143,7 +143,7 @@ def decide(seat, rules, hand, node, bucket, first, hand_number, scratch):
     return child, kind, raise_to
 
 
-@inner_kernel
+@kernel
 def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scratch):
     """The child our own raise was: the one that makes these chips; of several, the one drawn, else the likeliest.
 
@@ -176,7 +176,7 @@ def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scr
     return found
 
 
-@inner_kernel
+@kernel
 def follow(seat, hand, node, own, kind, raise_to, bucket, first, hand_number, scratch):
     """The node after a real call or raise at `node`; `hand` is still before it. Leaves the reading in `scratch`."""
     tree = seat.tree

@@ -11,26 +11,26 @@ import numpy as np
 
 from agent.translation_kernels import read_bet
 from game.betting import CALL, FOLD, RAISE
-from game.compiled import inner_kernel, kernel
+from game.compiled import kernel
 from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 
 ALL_IN_SHARE = 0.9  # a translated bet of this share of the stack is all-in
 _FOLD_CODE, _CALL_CODE = -1, 0
 
 
-@inner_kernel
+@kernel
 def call_child(tree, node):
     """Where a call or check leads; the raises, if any, stand behind it."""
     first = np.int64(tree.nodes[node].first_child)
     return first + np.int64(tree.action[first] == _FOLD_CODE)
 
 
-@inner_kernel
+@kernel
 def end_of_children(tree, node):
     return np.int64(tree.nodes[node].first_child) + np.int64(tree.nodes[node].num_children)
 
 
-@inner_kernel
+@kernel
 def largest_spent(tree, node):
     """Chips of the player who has put in more; 1 in a game without blinds, so that it can be divided by."""
     return np.int64(max(tree.spent[node, 0], tree.spent[node, 1], 1))
@@ -42,7 +42,7 @@ def size_in_pots(max_spent, raise_to):
     return (raise_to - max_spent) / (2.0 * max(max_spent, 1))
 
 
-@inner_kernel
+@kernel
 def node_past_cap(tree, node):
     """Where a raise is read that `node`, its player's, does not offer: an earlier node of his on the street.
 
@@ -70,7 +70,7 @@ def node_past_cap(tree, node):
     return answerer
 
 
-@inner_kernel
+@kernel
 def read_raise(tree, node, player, max_spent, raise_to, mapping, randomised, sizes_pot):
     """The two nodes a real raise by `player` may lead to, and the probability of the first.
 
@@ -96,7 +96,7 @@ def read_raise(tree, node, player, max_spent, raise_to, mapping, randomised, siz
     return call + 1 + smaller, call + 1 + larger, probability  # -1, a call, stands right before the raises
 
 
-@inner_kernel
+@kernel
 def enter_street(tree, node, street):
     """The decision node the hand has come to, once the real hand is on `street` and goes on."""
     while tree.nodes[node].kind != DECISION or tree.nodes[node].street < street:
@@ -109,7 +109,7 @@ def enter_street(tree, node, street):
     return node
 
 
-@inner_kernel
+@kernel
 def reopen(tree, node):
     """Instead of the showdown `node` after a call of an all-in, the call of the largest bet that keeps the hand open.
 
@@ -123,7 +123,7 @@ def reopen(tree, node):
     return call
 
 
-@inner_kernel
+@kernel
 def raise_chips(tree, node, child, max_spent, smallest, largest, stack):
     """Real raise-to of the abstract raise `child` of `node`; `largest` is above 0."""
     amount = np.int64(tree.action[child])

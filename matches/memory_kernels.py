@@ -26,7 +26,7 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.compiled import inner_kernel, kernel
+from game.compiled import kernel
 from game.evaluator_kernels import rank_of_hand
 
 STRATEGY = -1  # in place of a bot's code
@@ -72,7 +72,7 @@ def put_cards(out, at, cards, start, end):
     return at
 
 
-@inner_kernel
+@kernel
 def bot_choice(rules, tables, code, seed, hand, cards, number, scratch):
     """(kind, raise_to) of a built-in bot who is to act."""
     player = hand[PLAYER]
@@ -100,7 +100,7 @@ def bot_choice(rules, tables, code, seed, hand, cards, number, scratch):
     )
 
 
-@inner_kernel
+@kernel
 def watch(strategy, hand, node, own, child, kind, raise_to, number, scratch):
     """A strategy's node after an action of its own, which was `child`, or of the opponent's; `hand` is before it."""
     if not own:
@@ -108,7 +108,7 @@ def watch(strategy, hand, node, own, child, kind, raise_to, number, scratch):
     return child if kind == RAISE else call_child(strategy.tree, node)
 
 
-@inner_kernel
+@kernel
 def play_hand(rules, tables, seats, buckets, cards, number, first_seat, scratch, out, at):
     """Play one hand into `scratch.hand` and write its betting; the place after the text.
 
@@ -161,7 +161,7 @@ def play_hand(rules, tables, seats, buckets, cards, number, first_seat, scratch,
     return at
 
 
-@inner_kernel
+@kernel
 def settle(rules, tables, hand, cards, hand_cards, values):
     """Profit of each position of a finished hand."""
     num_hole = rules.num_hole
