@@ -1,6 +1,7 @@
 """`foldwise dealer`, `foldwise play` and `foldwise match`: both ends of the ACPC protocol, and both together."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,8 +10,6 @@ from cli.output import JsonOption, ProgressLine, SeedOption, emit, stderr, stdou
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from game.definition import GameDefinition
     from matches.plan import MatchPlan
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     app.command("dealer")(dealer)
     app.command("play")(play)
+    app.command("startme")(startme)
     app.command("match")(match)
 
 
@@ -105,10 +105,14 @@ def dealer(
 
 
 def play(
-    player: Annotated[str, typer.Argument(help="bot:call, fold, raise, random or strength; or a strategy.")],
+    player: Annotated[str, typer.Argument(metavar="DIR", help="A strategy folder, or a player such as bot:call.")],
     host: Annotated[str, typer.Argument(help="Address of the dealer.")],
     port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
-    game: Annotated[str, typer.Option(help="The game the dealer deals: a name or the path of a .game file.")] = "hunl",
+    postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False,
+    game: Annotated[
+        str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
+    ] = None,
     deadline: Annotated[float, typer.Option(help="Seconds after which check or fold is answered.", min=0.001)] = 5.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -117,12 +121,24 @@ def play(
 
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
-    Example: foldwise play bot:call 127.0.0.1 9001
+    Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
+
+    Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
     """
     from agent.client import play_match
     from agent.player import make_player
+    from agent.strategy_player import StrategyPlayer, check_same_game
 
-    report = play_match(make_player(player, seed), table_definition(game), host, port, deadline)
+    made = make_player(_with_postprocessing(player_spec(player), postprocess), seed)
+    definition = table_definition(game) if game is not None else None
+    if isinstance(made, StrategyPlayer):
+        definition = definition or made.definition
+        check_same_game(definition, made.definition, made.name)
+        if explain:
+            made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
+    elif explain:
+        raise DefinitionError(f"--explain: player {player!r} is no strategy")
+    report = play_match(made, definition or table_definition("hunl"), host, port, deadline)
     result = {
         "player": player,
         "hands": len(report.hands),
@@ -140,10 +156,53 @@ def play(
     return 1 if report.faults else 0
 
 
-def _resolve_player(spec: str) -> str:
+def player_spec(text: str) -> str:
+    """A player's name; a strategy folder may be given by its path alone."""
+
+    folder = text.partition("|")[0]
+    return f"strategy:{text}" if (Path(folder) / "manifest.json").is_file() else text
+
+
+def _with_postprocessing(spec: str, postprocess: str | None) -> str:
+    if postprocess is None:
+        return spec
+    if not spec.startswith("strategy:") or "|" in spec:
+        raise DefinitionError(f"--postprocess {postprocess!r}: player {spec!r} is no strategy without post-processing")
+    return f"{spec}|{postprocess}"
+
+
+def startme(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A strategy folder, as solve writes it.")],
+    postprocess: Annotated[str, typer.Option(help="Post-processing to play with, as in new(0.2).")] = "none",
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write startme.sh beside a strategy: `startme.sh HOST PORT` is what competition scripts call.
+
+    Example: foldwise startme runs/small --postprocess "new(0.2)"
+    """
+    import shlex
+
+    from agent.strategy_player import OpenStrategy
+    from postprocess.language import parse_pipeline
+
+    OpenStrategy(directory)
+    options = ["--postprocess", str(parse_pipeline(postprocess)), "--seed", str(seed)]
+    script = directory / "startme.sh"
+    script.write_text(
+        "#!/bin/sh\n"
+        "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
+        'folder=$(cd "$(dirname "$0")" && pwd)\n'
+        f'exec {shlex.quote(sys.executable)} -m cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    emit({"script": str(script)}, as_json, lambda: stdout.print(f"written to {script}"))
+
+
+def resolve_player(spec: str) -> str:
     """The player with its paths absolute: players are started in folders of their own."""
     import shlex
-    from pathlib import Path
 
     kind, colon, rest = spec.partition(":")
     if colon and kind == "cmd":
@@ -183,7 +242,6 @@ def match(
 
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
     """
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from agent.player import check_player
@@ -198,7 +256,7 @@ def match(
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
-    players = (_resolve_player(a), _resolve_player(b))
+    players = (resolve_player(a), resolve_player(b))
     for player in players:
         check_player(player, over == "tcp")
     definition = table_definition(game)
@@ -221,7 +279,7 @@ def match(
         return _play_and_show(plan, Path(temporary), jobs or default_jobs(), as_json)
 
 
-def _play_and_show(plan: "MatchPlan", folder: "Path", jobs: int, as_json: bool) -> int:
+def _play_and_show(plan: "MatchPlan", folder: Path, jobs: int, as_json: bool) -> int:
     from matches.duplicate import play_match
 
     progress = ProgressLine("match")

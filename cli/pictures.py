@@ -11,7 +11,7 @@ from abstraction.card_abstraction import CardAbstraction
 from abstraction.strategy import StrategyManifest
 
 
-def _new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple[Any, Any]:
+def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple[Any, Any]:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -34,7 +34,7 @@ def draw_convergence(manifests: Sequence[StrategyManifest], x: str, output: Path
     groups: dict[str, list[StrategyManifest]] = defaultdict(list)
     for manifest in manifests:
         groups[_without_seed(manifest)].append(manifest)
-    figure, axes = _new_axes()
+    figure, axes = new_axes()
     labels = []
     for runs in groups.values():
         label = _label(runs[0]) + (f" ({len(runs)} seeds)" if len(runs) > 1 else "")
@@ -86,7 +86,7 @@ def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
             hand = (make_card(high, 0), make_card(low, 0 if column > row else 1))
             strength[row, column] = values[index.index(hand)]
             bucket[row, column] = cards.bucket(hand)
-    figure, axes = _new_axes(13.0, 6.2, columns=2)
+    figure, axes = new_axes(13.0, 6.2, columns=2)
     for axis, grid, title, form in (
         (axes[0], strength, "E[HS^2]", "{:.2f}"),
         (axes[1], bucket, f"bucket, of {cards.num_buckets[0]}", "{:.0f}"),

@@ -1,0 +1,238 @@
+"""`foldwise compare` and `foldwise tournament`: variants x opponents, and the cross table of all pairs."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table as TextTable
+
+from cli.offline import StrategyArgument
+from cli.online import player_spec, resolve_player, table_definition
+from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from matches.variants import Table
+
+DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
+HandsOption = Annotated[int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2)]
+OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
+JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare")(compare)
+    app.command("tournament")(tournament)
+
+
+def compare(
+    directory: StrategyArgument,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--opponents", metavar="PLAYER", help="bot:NAME, strategy:DIR, a folder or cmd:PROGRAM; repeatable."
+        ),
+    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[PLAYER]...", help="Further opponents.")] = None,
+    variants: Annotated[str, typer.Option(help="Post-processings, parted by commas.")] = DEFAULT_VARIANTS,
+    sweep: Annotated[
+        str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
+    ] = None,
+    hands: HandsOption = 50_000,
+    over: OverOption = "memory",
+    jobs: JobsOption = None,
+    exploit: Annotated[
+        bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
+    ] = True,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare post-processings of one strategy against several opponents, on the same deals.
+
+    Example: foldwise compare runs/small --variants "none,purify,new(0.2)" --opponents bot:strength strategy:runs/tiny
+
+    Example: foldwise compare runs/small --sweep "new(0:0.5:0.05)" --opponents bot:strength -o sweep
+    """
+    from matches import variants as comparisons
+    from postprocess.language import parse_pipeline, parse_variants
+
+    folder = directory.resolve()
+    texts = [str(pipeline) for pipeline in parse_variants(sweep if sweep is not None else variants)]
+    if len(set(texts)) < len(texts):
+        raise DefinitionError(f"variants {', '.join(texts)}: one stands there twice; give each once")
+    players = [resolve_player(player_spec(player)) for player in [*(opponents or []), *(more or [])]]
+    if not players:
+        raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    table = _table(folder, hands, seed, over, jobs)
+    line = ProgressLine("compare")
+    comparison = comparisons.compare(table, folder, texts, players, line.update)
+    exploitability: list[float | None] = [None] * len(texts)
+    if exploit:
+        exploitability = _exploitability(folder, [parse_pipeline(text) for text in texts])
+    result = {"strategy": str(folder), "seed": seed, **comparisons.comparison_dict(comparison, exploitability)}
+    if output is not None:
+        _write(output, result, sweep)
+    emit(result, as_json, lambda: _show(result, output))
+
+
+def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> "Table":
+    from agent.strategy_player import OpenStrategy
+    from matches.duplicate import default_jobs
+    from matches.variants import Table
+
+    if over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
+    opened = OpenStrategy(folder)
+    game = opened.strategy.manifest.game
+    return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
+
+
+def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None]:
+    """Of each variant, where a best response in the abstract game is exact; else nothing."""
+    from abstraction.build import load_abstract_game
+    from abstraction.strategy import Strategy
+    from cli.policies import postprocessed_policy
+    from solver.best_response import ExactResponse, has_exact_response
+
+    strategy = Strategy(folder)
+    if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
+        return [None] * len(pipelines)  # the solver had none either: do not build the deals to find out
+    game = load_abstract_game(strategy)
+    if not has_exact_response(game):
+        return [None] * len(pipelines)
+    response = ExactResponse(game)
+    return [
+        response.exploitability(postprocessed_policy(strategy, game, pipeline)).exploitability_mbb
+        for pipeline in pipelines
+    ]
+
+
+def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
+    import json
+
+    from cli.comparison_pictures import draw_comparison, draw_sweep
+
+    (output / "comparison.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    with (output / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", "exploitability_mbb"])
+        for row in result["rows"]:
+            exploitability = row.get("exploitability_mbb", "")
+            for cell in row["results"]:
+                values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"], exploitability)
+                writer.writerow([row["variant"], *values])
+            writer.writerow([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", exploitability])
+    with (output / "differences.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "b", "opponent", "mean_mbb", "ci95_mbb"])
+        for entry in result["differences"]:
+            for cell in entry["results"]:
+                writer.writerow([entry["a"], entry["b"], cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"]])
+            writer.writerow([entry["a"], entry["b"], "average", entry["mean_mbb"], entry["ci95_mbb"]])
+    picture = output / "comparison.png"
+    if sweep is not None:
+        draw_sweep(result, sweep, picture)
+    else:
+        draw_comparison(result, picture)
+
+
+def _plus_minus(mean: float, half_width: float) -> str:
+    return f"{mean:+.1f} ± {half_width:.1f}"
+
+
+def _short(player: str) -> str:
+    """A player's name without the folders above a strategy."""
+    kind, colon, rest = player.partition(":")
+    return f"{kind}:{Path(rest).name}" if colon and kind == "strategy" else player
+
+
+def _show(result: dict[str, Any], output: Path | None) -> None:
+    opponents = result["opponents"]
+    hands = result["rows"][0]["results"][0]["hands"]
+    known = any("exploitability_mbb" in row for row in result["rows"])
+    table = TextTable(box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell")
+    headings = ["variant", *map(_short, opponents), "average", "minimum", *(["exploitability"] if known else [])]
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "variant" else "right")
+    for row in result["rows"]:
+        cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
+        average = _plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
+        last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
+    stdout.print(table)
+    if result["differences"]:
+        table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
+        for heading in ("variants", *map(_short, opponents), "average"):
+            table.add_column(heading, justify="left" if heading == "variants" else "right")
+        for entry in result["differences"]:
+            cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
+            name = f"{entry['a']} over {entry['b']}"
+            table.add_row(name, *cells, _plus_minus(entry["mean_mbb"], entry["ci95_mbb"]))
+        stdout.print(table)
+    stdout.print(f"{result['hands_per_second']:,.0f} hands/s in {result['seconds']:.1f} s")
+    if output is not None:
+        stdout.print(f"written to {output}")
+
+
+def tournament(
+    players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Players as in match, or folders.")],
+    hands: HandsOption = 20_000,
+    game: Annotated[
+        str | None, typer.Option(help="The game; by default that of the first strategy, else hunl.")
+    ] = None,
+    over: OverOption = "memory",
+    jobs: JobsOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """The cross table of all pairs: what each row wins from each column, on the same deals.
+
+    Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
+    """
+    from agent.strategy_player import OpenStrategy, split_spec
+    from matches.duplicate import default_jobs
+    from matches.variants import Table, cross_table
+
+    resolved = [resolve_player(player_spec(player)) for player in players]
+    if len(resolved) < 2:
+        raise DefinitionError(f"tournament of {len(resolved)}: give two players or more")
+    if over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
+    strategies = [spec.removeprefix("strategy:") for spec in resolved if spec.startswith("strategy:")]
+    if game is None and strategies:
+        opened = OpenStrategy(split_spec(strategies[0])[0])
+        game, definition = opened.strategy.manifest.game, opened.definition
+    else:
+        game = game or "hunl"
+        definition = table_definition(game)
+    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs())
+    cells = cross_table(table, resolved, ProgressLine("tournament").update)
+    result = {
+        "players": resolved,
+        "game": game,
+        "seed": seed,
+        "hands": 2 * hands,
+        "cells": [
+            [None if cell is None else {"mean_mbb": cell.mean_mbb, "ci95_mbb": cell.ci95_mbb} for cell in row]
+            for row in cells
+        ],
+    }
+
+    def show() -> None:
+        text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell")
+        for heading in ("", *map(_short, resolved), "average"):
+            text.add_column(heading, justify="right" if heading else "left")
+        for name, row in zip(resolved, cells):
+            played = [cell for cell in row if cell is not None]
+            shown = ["" if cell is None else _plus_minus(cell.mean_mbb, cell.ci95_mbb) for cell in row]
+            text.add_row(_short(name), *shown, f"{sum(cell.mean_mbb for cell in played) / len(played):+.1f}")
+        stdout.print(text)
+
+    emit(result, as_json, show)

@@ -1,0 +1,107 @@
+"""Pictures of comparisons and of a strategy's preflop play."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cli.pictures import new_axes
+
+_SWEPT = re.compile(r"[\d.eE+-]+\s*:\s*[\d.eE+-]+\s*:\s*[\d.eE+-]+")
+_RANKS = "AKQJT98765432"
+# Fold blue, call green, bets from yellow to red by size.
+_FOLD_COLOUR, _CALL_COLOUR = (0.36, 0.55, 0.80), (0.45, 0.72, 0.42)
+
+
+def draw_comparison(result: dict[str, Any], output: Path) -> None:
+    """Means with their 95% intervals, variants along the axis, a colour for each opponent."""
+    figure, axes = new_axes()
+    rows = result["rows"]
+    opponents = result["opponents"]
+    for j, opponent in enumerate(opponents):
+        x = np.arange(len(rows)) + (j - (len(opponents) - 1) / 2) * 0.12
+        cells = [row["results"][j] for row in rows]
+        axes.errorbar(
+            x, [c["mean_mbb"] for c in cells], yerr=[c["ci95_mbb"] for c in cells], fmt="o", capsize=4, label=opponent
+        )
+    axes.axhline(0.0, color="0.7", linewidth=0.8)
+    axes.set_xticks(range(len(rows)), [row["variant"] for row in rows])
+    axes.set(ylabel="mbb per hand, 95% intervals")
+    axes.legend(fontsize="small")
+    figure.savefig(output, dpi=130)
+
+
+def draw_sweep(result: dict[str, Any], sweep: str, output: Path) -> None:
+    """Mean against the swept number with its 95% band, a curve for each opponent; exploitability where it is known."""
+    figure, axes = new_axes()
+    rows = result["rows"]
+    x = _swept_values(sweep, len(rows))
+    for j, opponent in enumerate(result["opponents"]):
+        mean = np.array([row["results"][j]["mean_mbb"] for row in rows])
+        half = np.array([row["results"][j]["ci95_mbb"] for row in rows])
+        axes.plot(x, mean, marker="o", label=opponent)
+        axes.fill_between(x, mean - half, mean + half, alpha=0.2)
+    axes.set(xlabel=sweep, ylabel="mbb per hand, 95% intervals")
+    axes.axhline(0.0, color="0.7", linewidth=0.8)
+    if all("exploitability_mbb" in row for row in rows):
+        other = axes.twinx()
+        other.plot(x, [row["exploitability_mbb"] for row in rows], color="0.4", linestyle="--")
+        other.set_ylabel("exploitability, mbb per game (dashed)")
+    axes.legend(fontsize="small")
+    figure.savefig(output, dpi=130)
+
+
+def _swept_values(sweep: str, count: int) -> npt.NDArray[np.float64]:
+    """The swept numbers, where one number is swept; else the variants' places."""
+    found = _SWEPT.findall(sweep)
+    if len(found) != 1:
+        return np.arange(count, dtype=np.float64)
+    start, _, step = (float(part) for part in found[0].split(":"))
+    return np.asarray(start + step * np.arange(count), np.float64)
+
+
+def draw_strategy_grid(
+    actions: Sequence[str], kinds: Sequence[str], rows: Mapping[str, Sequence[float]], title: str, output: Path
+) -> None:
+    """The 13 x 13 grid of hole cards, each cell cut by the probabilities of its actions: suited above the diagonal.
+
+    `kinds` are f, c or r by action; `rows` maps AA, AKs, AKo and so on to probabilities.
+    """
+    figure, axes = new_axes(8.0, 8.6)
+    colours = _action_colours(kinds)
+    for i, high in enumerate(_RANKS):
+        for j, low in enumerate(_RANKS):
+            name = high + low if i == j else (high + low + "s" if i < j else low + high + "o")
+            left = float(j)
+            for probability, colour in zip(rows[name], colours):
+                axes.add_patch(_rectangle(left, float(i), probability, colour))
+                left += probability
+            axes.text(j + 0.5, i + 0.5, name, ha="center", va="center", fontsize=8)
+    for colour, action in zip(colours, actions):
+        axes.add_patch(_rectangle(0.0, 0.0, 0.0, colour, label=action))
+    axes.set(xlim=(0, 13), ylim=(13, 0), xticks=[], yticks=[], title=title)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=max(1, len(actions)), frameon=False)
+    figure.savefig(output, dpi=130)
+
+
+def _rectangle(left: float, top: float, width: float, colour: tuple[float, ...], label: str | None = None) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((left, top), width, 1.0, facecolor=colour, edgecolor="white", linewidth=0.3, label=label)
+
+
+def _action_colours(kinds: Sequence[str]) -> list[tuple[float, ...]]:
+    num_bets = sum(kind == "r" for kind in kinds)
+    colours: list[tuple[float, ...]] = []
+    bet = 0
+    for kind in kinds:
+        if kind == "r":
+            share = bet / max(1, num_bets - 1)
+            colours.append((0.95 - 0.1 * share, 0.75 - 0.5 * share, 0.30 - 0.1 * share))
+            bet += 1
+        else:
+            colours.append(_FOLD_COLOUR if kind == "f" else _CALL_COLOUR)
+    return colours

@@ -1,0 +1,164 @@
+"""`foldwise inspect`: what a strategy does in a typed state."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.offline import StrategyArgument
+from cli.output import JsonOption, emit, stdout
+from game.errors import DefinitionError, FormatError
+
+if TYPE_CHECKING:
+    from agent.strategy_player import Decision, StrategyPlayer
+    from game.definition import GameDefinition
+    from game.match_state import MatchState
+
+_BAR_WIDTH = 40
+_RANKS = "AKQJT98765432"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("inspect")(inspect)
+
+
+def inspect(
+    directory: StrategyArgument,
+    states: Annotated[
+        list[str] | None, typer.Option("--state", metavar="MATCHSTATE", help="A state line of a dealer; repeatable.")
+    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[MATCHSTATE]...", help="Further states.")] = None,
+    betting: Annotated[str | None, typer.Option(help="The betting so far, as in r300c/.")] = None,
+    board: Annotated[str, typer.Option(help="The board, as in AsKd2c.")] = "",
+    hand: Annotated[str | None, typer.Option(help="Hole cards of the player to act, as in QhQs.")] = None,
+    postprocess: Annotated[str, typer.Option(help="Post-processing, as in new(0.2).")] = "none",
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw all hands of a preflop state, 13 by 13.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a strategy's row in a state: the hand, its bucket, and the probabilities of its actions.
+
+    Example: foldwise inspect runs/small --betting r300c/ --board AsKd2c --hand QhQs
+
+    Example: foldwise inspect runs/small --state "MATCHSTATE:1:0:r300:|AhAs" --postprocess "new(0.2)"
+
+    Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
+    """
+    from agent.strategy_player import OpenStrategy
+    from game.match_state import parse_match_state
+    from postprocess.language import parse_pipeline
+
+    opened = OpenStrategy(directory)
+    player = opened.player(parse_pipeline(postprocess), seed=0)
+    definition = opened.definition
+    looked_at = [parse_match_state(text, definition) for text in [*(states or []), *(more or [])]]
+    if hand is not None:
+        looked_at.append(_typed_state(definition, betting or "", board, hand))
+    if not looked_at and png is None:
+        raise DefinitionError("inspect: give --state MATCHSTATE, or --hand with --betting and --board, or --png FILE")
+    for state in looked_at:
+        _check_state(state)
+    decisions = [player.explain(state)[0] for state in looked_at]
+    result: dict[str, Any] = {}
+    if decisions:
+        result = {**_as_dict(decisions[0])}
+        if len(decisions) > 1:
+            result["states"] = [_as_dict(decision) for decision in decisions]
+    if png is not None:
+        _draw(player, definition, betting or "", png)
+        result["png"] = str(png)
+
+    def show() -> None:
+        for decision in decisions:
+            _show(decision, postprocess)
+        if png is not None:
+            stdout.print(f"written to {png}")
+
+    emit(result, as_json, show)
+
+
+def _typed_state(definition: "GameDefinition", betting: str, board: str, hand: str) -> "MatchState":
+    """The state of the player to act after `betting`, written as a dealer's line and read as one."""
+    from game.betting import BettingState
+    from game.cards import cards_text, parse_cards
+    from game.match_state import parse_match_state, read_action
+
+    past = BettingState(definition)
+    at = 0
+    while at < len(betting):
+        if betting[at] == "/":
+            at += 1
+            continue
+        action, end = read_action(betting, at, definition)
+        if action is None or end < 0 or not past.is_legal(action):
+            raise FormatError(
+                f"betting {betting!r}: no legal action at character {at + 1}: expected f, c or r, as in r300c/"
+            )
+        past.apply(action)
+        at = end
+    if past.finished:
+        raise FormatError(f"betting {betting!r} ends the hand: give a betting after which somebody is to act")
+    cards, hole = parse_cards(board), parse_cards(hand)
+    expected = definition.board_sizes[past.round]
+    if len(cards) != expected or len(hole) != definition.num_hole_cards or set(cards) & set(hole):
+        raise FormatError(
+            f"board {board!r} and hand {hand!r}: expected {expected} board and {definition.num_hole_cards} hole cards, "
+            f"all distinct, after the betting {betting!r}"
+        )
+    sections, start = [], 0
+    for size in definition.board_sizes[: past.round + 1]:
+        sections.append(cards_text(cards[start:size]))
+        start = size
+    position = past.player_to_act
+    holes = "|".join(cards_text(hole) if p == position else "" for p in range(definition.num_players))
+    return parse_match_state(f"MATCHSTATE:{position}:0:{past.betting_text()}:{holes}{'/'.join(sections)}", definition)
+
+
+def _check_state(state: "MatchState") -> None:
+    if not state.is_turn() or not state.hole_cards[state.position]:
+        raise FormatError(f"state {state.text()!r}: expected one whose viewer is to act and sees his cards")
+
+
+def _as_dict(decision: "Decision") -> dict[str, Any]:
+    fields = asdict(decision)
+    fields["steps"] = [step._asdict() for step in decision.steps]
+    return fields
+
+
+def _show(decision: "Decision", postprocess: str) -> None:
+    stdout.print(f"[bold]{decision.state}[/bold]")
+    reached = "" if decision.reached else ", never reached by the solver: uniform"
+    stdout.print(f"hand {decision.hand}, bucket {decision.bucket}{reached}")
+    stdout.print(f"abstract betting {decision.abstract_betting or 'none yet'}, node {decision.node}")
+    rows = zip(decision.actions, decision.abstract_actions, decision.probabilities, decision.postprocessed)
+    for action, abstract, raw, played in rows:
+        name = action if action == abstract else f"{action} ({abstract})"
+        bar = "#" * round(_BAR_WIDTH * raw)
+        after = "" if postprocess == "none" else f"  {played:7.4f}"
+        stdout.print(f"  {name:>16} {raw:7.4f}{after}  {bar}", markup=False)
+
+
+def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
+    from cli.comparison_pictures import draw_strategy_grid
+
+    if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):
+        raise DefinitionError("--png draws the 169 hands of hold'em: this game has other cards")
+    rows = {}
+    decision = None
+    for i, high in enumerate(_RANKS):
+        for low in _RANKS[i:]:
+            for name, cards in _hands(high, low):
+                decision, _ = player.explain(_typed_state(definition, betting, "", cards))
+                rows[name] = decision.postprocessed
+    assert decision is not None
+    kinds = [action[0] for action in decision.abstract_actions]
+    draw_strategy_grid(decision.actions, kinds, rows, f"preflop {betting or 'first action'}", output)
+
+
+def _hands(high: str, low: str) -> list[tuple[str, str]]:
+    """Names and cards of the classes with these two ranks."""
+    if high == low:
+        return [(high + low, f"{high}s{low}h")]
+    return [(f"{high}{low}s", f"{high}s{low}s"), (f"{high}{low}o", f"{high}s{low}h")]

@@ -1,0 +1,198 @@
+"""Comparisons on shared deals: one strategy under several post-processings, and cross tables of players.
+
+Every match of a comparison has the same seed, so the same cards and, for each player, the same draws. What two variants
+win on the same pair of hands against the same opponent is then correlated, and their difference has an interval of its
+own, tighter than those of the two results.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.bots import Bot
+from agent.player import Player, make_player
+from agent.strategy_player import StrategyPlayer
+from game.definition import GameDefinition
+from game.errors import DefinitionError
+from matches.duplicate import play_match, seat_table
+from matches.memory import play_values
+from matches.plan import MatchPlan, create_folder
+from matches.statistics import Estimate, estimate, pair_values
+
+Float = npt.NDArray[np.float64]
+Listener = Callable[[str, float], None]  # what is done, and the share of the matches
+
+
+@dataclass(frozen=True)
+class Table:
+    """What all matches of a comparison share."""
+
+    game: str
+    definition: GameDefinition
+    hands: int  # from each side
+    seed: int
+    over: str  # tcp or memory; an external program plays over tcp whatever this says
+    jobs: int
+
+    def plan(self, first: str, second: str) -> MatchPlan:
+        external = first.startswith("cmd:") or second.startswith("cmd:")
+        return MatchPlan(
+            players=(first, second),
+            game=self.game,
+            definition=self.definition.to_text(),
+            hands=self.hands,
+            seed=self.seed,
+            repeat=1,
+            over="tcp" if external or self.over == "tcp" else "memory",
+        )
+
+    def pairs(self, first: str, second: str) -> Float:
+        """What `first` wins a hand in each pair, in chips."""
+        plan = self.plan(first, second)
+        if plan.over == "memory":
+            return self._pairs_in_memory(plan)
+        with TemporaryDirectory(prefix="foldwise-compare-") as name:
+            folder = Path(name) / "match"
+            create_folder(folder, plan)
+            result = play_match(plan, folder, self.jobs, lambda *_: None)
+            if result["faults"]:
+                raise DefinitionError(
+                    f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
+                )
+            return pair_values(*(seat_table(run, folder, self.definition, False) for run in plan.runs(0)))
+
+    def _pairs_in_memory(self, plan: MatchPlan) -> Float:
+        tables = []
+        for run in plan.runs(0):
+            players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
+            _check_compiled(players)
+            tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
+        first, second = tables
+        return (first[:, 0] + second[:, 1]) / 2.0
+
+    def estimate(self, pairs: Float) -> Estimate:
+        return estimate(pairs, self.definition.big_blind)
+
+
+def _check_compiled(players: Sequence[Player]) -> None:
+    for player in players:
+        if not isinstance(player, Bot | StrategyPlayer):
+            raise DefinitionError(f"{type(player).__name__} plays over tcp only: give --over tcp")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant against every opponent."""
+
+    variant: str
+    results: list[Estimate]  # by opponent
+    average: Estimate  # over the opponents
+    minimum_mbb: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What variant `a` wins more than `b` on the same deals, averaged over the opponents, and by opponent."""
+
+    a: str
+    b: str
+    average: Estimate
+    results: list[Estimate]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Variants x opponents."""
+
+    opponents: list[str]
+    rows: list[Row]
+    differences: list[Difference]
+    seconds: float
+    hands_per_second: float
+
+
+def compare(
+    table: Table, folder: Path, variants: Sequence[str], opponents: Sequence[str], listen: Listener
+) -> Comparison:
+    """The strategy in `folder` under each of `variants`, against each of `opponents`."""
+    start = time.monotonic()
+    pairs = np.empty((len(variants), len(opponents), table.hands))
+    for i, variant in enumerate(variants):
+        for j, opponent in enumerate(opponents):
+            listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
+            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}", opponent)
+    seconds = time.monotonic() - start
+    rows = []
+    for variant, of_variant in zip(variants, pairs):
+        results = [table.estimate(values) for values in of_variant]
+        average = table.estimate(of_variant.mean(axis=0))
+        rows.append(Row(variant, results, average, min(result.mean_mbb for result in results)))
+    differences = []
+    for i, j in combinations(range(len(variants)), 2):
+        delta = pairs[i] - pairs[j]
+        by_opponent = [table.estimate(values) for values in delta]
+        differences.append(Difference(variants[i], variants[j], table.estimate(delta.mean(axis=0)), by_opponent))
+    hands = 2 * table.hands * len(variants) * len(opponents)
+    return Comparison(list(opponents), rows, differences, seconds, hands / max(seconds, 1e-9))
+
+
+def comparison_dict(comparison: Comparison, exploitability_mbb: Sequence[float | None]) -> dict[str, Any]:
+    """A comparison as JSON, with what each variant can lose where that is known."""
+    rows = []
+    for row, exploitability in zip(comparison.rows, exploitability_mbb):
+        entry: dict[str, Any] = {
+            "variant": row.variant,
+            "results": [
+                {"opponent": opponent, **_result_dict(result)}
+                for opponent, result in zip(comparison.opponents, row.results)
+            ],
+            "avg_mbb": row.average.mean_mbb,
+            "avg_ci95_mbb": row.average.ci95_mbb,
+            "min_mbb": row.minimum_mbb,
+        }
+        if exploitability is not None:
+            entry["exploitability_mbb"] = exploitability
+        rows.append(entry)
+    differences = [
+        {
+            "a": difference.a,
+            "b": difference.b,
+            "mean_mbb": difference.average.mean_mbb,
+            "ci95_mbb": difference.average.ci95_mbb,
+            "results": [
+                {"opponent": opponent, **_result_dict(result)}
+                for opponent, result in zip(comparison.opponents, difference.results)
+            ],
+        }
+        for difference in comparison.differences
+    ]
+    return {
+        "opponents": comparison.opponents,
+        "rows": rows,
+        "differences": differences,
+        "seconds": comparison.seconds,
+        "hands_per_second": comparison.hands_per_second,
+    }
+
+
+def _result_dict(result: Estimate) -> dict[str, Any]:
+    return {"mean_mbb": result.mean_mbb, "ci95_mbb": result.ci95_mbb, "hands": 2 * result.count}
+
+
+def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:
+    """What each row's player wins from each column's; None on the diagonal."""
+    cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
+    meetings = list(combinations(range(len(players)), 2))
+    for done, (i, j) in enumerate(meetings):
+        listen(f"{players[i]} against {players[j]}", done / len(meetings))
+        result = table.estimate(table.pairs(players[i], players[j]))
+        cells[i][j] = result
+        cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
+    return cells
