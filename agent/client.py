@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.player import Player, guarded_choice, safe_action
+from agent.player import Player, guarded_choice, safe_action, warm_up
 from agent.state_reader import StateReader
 from game.betting import Action
 from game.definition import GameDefinition
@@ -189,6 +189,7 @@ def play_match(
     player: Player, definition: GameDefinition, host: str, port: int, deadline_seconds: float = 5.0
 ) -> ClientReport:
     """Connect to a dealer and play one match."""
+    warm_up(player)
     try:
         sock = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
     except OSError as error:

@@ -127,19 +127,18 @@ def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
 
 
 @kernel
+def to_real(seat, rules, hand, node, child):
+    """(kind, raise_to) of an abstract action in the real hand."""
+    stack = rules.stacks[hand[PLAYER]]
+    smallest, largest = hand[SMALLEST], hand[LARGEST]
+    return real_action(seat.tree, node, child, to_call(rules, hand), hand[MAX_SPENT], smallest, largest, stack)
+
+
+@kernel
 def decide(seat, rules, hand, node, bucket, first, hand_number, scratch):
     """Our answer: (child of the abstract node, kind, raise_to)."""
     child = draw_child(seat, hand, node, bucket, first, hand_number, scratch)
-    kind, raise_to = real_action(
-        seat.tree,
-        node,
-        child,
-        to_call(rules, hand),
-        hand[MAX_SPENT],
-        hand[SMALLEST],
-        hand[LARGEST],
-        rules.stacks[hand[PLAYER]],
-    )
+    kind, raise_to = to_real(seat, rules, hand, node, child)
     return child, kind, raise_to
 
 
@@ -197,11 +196,10 @@ def follow(seat, hand, node, own, kind, raise_to, bucket, first, hand_number, sc
 
 
 @kernel
-def replay(seat, rules, hand, position, hand_number, actions, buckets, scratch, readings, chances):
-    """Follow a whole history; (node, whether `position` has acted). The hand must go on after it.
+def answer(seat, rules, hand, position, hand_number, actions, buckets, scratch, trace):
+    """Follow a whole history and decide: (node, child, kind, raise_to). `position` must be to act after it.
 
-    actions: int64[n, 2] kind and raise_to; buckets: [streets] of `position`; readings: int32[n, 3] the two nodes each
-    action may be read as and the one reached; chances: float64[n] of the first. `hand` ends at the present.
+    actions: int64[n, 2] kind and raise_to; buckets: [streets] of `position`; trace: an `agent.tracker.Trace`, overwritten.
     """
     start_hand(rules, hand)
     node = np.int64(0)
@@ -212,8 +210,11 @@ def replay(seat, rules, hand, position, hand_number, actions, buckets, scratch, 
         node = follow(seat, hand, node, own, kind, raise_to, buckets[hand[STREET]], not acted, hand_number, scratch)
         acted = acted or own
         apply(rules, hand, kind, raise_to)
-        readings[i, 0], readings[i, 1] = scratch.reading[0], scratch.reading[1]
-        chances[i] = scratch.chance[0]
         node = enter_street(seat.tree, node, hand[STREET])
-        readings[i, 2] = node
-    return node, acted
+        trace.readings[i, 0], trace.readings[i, 1], trace.readings[i, 2] = scratch.reading[0], scratch.reading[1], node
+        trace.chances[i] = scratch.chance[0]
+    first = np.int64(seat.tree.nodes[node].first_child)
+    for a in range(seat.tree.nodes[node].num_children):
+        trace.answers[a, 0], trace.answers[a, 1] = to_real(seat, rules, hand, node, first + a)
+    child, kind, raise_to = decide(seat, rules, hand, node, buckets[hand[STREET]], not acted, hand_number, scratch)
+    return node, child, kind, raise_to

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from agent.bots import Bot
-from agent.strategy_player import make_strategy_player
+from agent.strategy_player import StrategyPlayer, make_strategy_player
 from game.betting import CALL_ACTION, FOLD_ACTION, Action
 from game.errors import DefinitionError, IllegalActionError
 from game.match_state import MatchState
@@ -41,6 +41,12 @@ def check_player(spec: str, over_tcp: bool) -> None:
     """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
     if not (over_tcp and spec.startswith("cmd:")):
         make_player(spec, 0)
+
+
+def warm_up(player: Player) -> None:
+    """Load what a player's first answer needs; whoever plays in real time does so before the first hand."""
+    if isinstance(player, StrategyPlayer):
+        player.warm_up()
 
 
 def safe_action(state: MatchState) -> Action:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from abstraction.card_lookup import CardLookup, open_card_lookup
 from abstraction.strategy import Strategy
-from agent.tracker import Located, Seat, Step, Tracker, abstract_history, strategy_seat
+from agent.tracker import Seat, Step, Tracker, abstract_history, strategy_seat
 from game.betting import Action, BettingState
 from game.cards import cards_text
 from game.definition import GameDefinition, parse_definition
@@ -75,12 +75,11 @@ class StrategyPlayer:
         self.listener: Callable[[Decision], None] | None = None
         self._tracker = Tracker(seat, definition)
         self._checked: GameDefinition | None = None
-        self._warm_up()
 
-    def _warm_up(self) -> None:
+    def warm_up(self) -> None:
         """Load the compiled code and touch the first rows now, never during a hand."""
         betting = BettingState(self.definition)
-        self._tracker.choose(betting, betting.player_to_act, 0, [0])
+        self._tracker.answer(betting, betting.player_to_act, 0, [0])
         deck = self.definition.deck
         self.lookup.bucket(deck[: self.definition.num_hole_cards], self._first_board(deck))
 
@@ -94,46 +93,35 @@ class StrategyPlayer:
             self.listener(decision)
             return action
         self._check_game(state.betting.definition)
-        buckets = self.buckets(state)
-        _, choice = self._tracker.choose(state.betting, state.position, state.hand_number, buckets)
-        return Action(choice.kind, choice.raise_to)
+        return self._tracker.answer(state.betting, state.position, state.hand_number, self.buckets(state)).action
 
     def explain(self, state: MatchState) -> tuple[Decision, Action]:
         """The same choice, with everything it came from."""
         start = time.perf_counter()
         self._check_game(state.betting.definition)
         buckets = self.buckets(state)
-        node, choice = self._tracker.choose(state.betting, state.position, state.hand_number, buckets)
+        tracker = self._tracker
+        answer = tracker.answer(state.betting, state.position, state.hand_number, buckets)
         seconds = time.perf_counter() - start
-        action = Action(choice.kind, choice.raise_to)
-        tree, scratch = self.seat.tree, self._tracker.scratch
+        node, tree, limit = answer.node, self.seat.tree, self.definition.limit
         first, count = int(tree.nodes[node]["first_child"]), int(tree.nodes[node]["num_children"])
-        raw, played = scratch.raw[:count].tolist(), scratch.row[:count].tolist()
-        reached = bool(scratch.reached[0])
-        limit = self.definition.limit
-        located = self.locate(state)
+        codes = tree.action[first : first + count].tolist()
         decision = Decision(
             state=state.text(),
             node=node,
             abstract_betting=abstract_history(tree, node),
-            steps=located.steps,
+            steps=tracker.steps(state.betting),
             hand=cards_text(state.hole_cards[state.position]),
             bucket=buckets[-1],
-            reached=reached,
-            actions=[self._tracker.real_action(node, child).text(limit) for child in range(first, first + count)],
-            abstract_actions=[
-                action_of_code(int(tree.action[child])).text(limit) for child in range(first, first + count)
-            ],
-            probabilities=raw,
-            postprocessed=played,
-            action=action.text(limit),
+            reached=bool(tracker.scratch.reached[0]),
+            actions=[action.text(limit) for action in tracker.real_actions(node)],
+            abstract_actions=[action_of_code(code).text(limit) for code in codes],
+            probabilities=tracker.scratch.raw[:count].tolist(),
+            postprocessed=tracker.scratch.row[:count].tolist(),
+            action=answer.action.text(limit),
             seconds=seconds,
         )
-        return decision, action
-
-    def locate(self, state: MatchState) -> Located:
-        """Where the abstract tree stands in a state."""
-        return self._tracker.locate(state.betting, state.position, state.hand_number, self.buckets(state))
+        return decision, answer.action
 
     def buckets(self, state: MatchState) -> list[int]:
         """Our bucket on each street so far."""

@@ -36,10 +36,9 @@ import numpy.typing as npt
 
 from abstraction.strategy import Strategy
 from agent import decision_kernels as kernels
-from agent.tracker_kernels import real_action
 from agent.translation import Mapping
-from game.betting import Action, BettingState
-from game.betting_kernels import LARGEST, MAX_SPENT, NUM_FIELDS, PLAYER, SMALLEST, to_call
+from game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
+from game.betting_kernels import NUM_FIELDS
 from game.definition import GameDefinition
 from game.table_rules import table_rules
 from game.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
@@ -136,6 +135,16 @@ def empty_seat(definition: GameDefinition) -> Seat:
     return make_seat(tree, _NO_FLOATS, definition, Pipeline(), 0)
 
 
+class Trace(NamedTuple):
+    """How an answer came about."""
+
+    readings: npt.NDArray[
+        np.int32
+    ]  # [n, 3]: the two nodes each action may be read as, and where the tracker then stood
+    chances: npt.NDArray[np.float64]  # [n]: of the first
+    answers: npt.NDArray[np.int64]  # [A, 2]: kind and raise_to of each child of the last node
+
+
 class Step(NamedTuple):
     """One real action and how it was read."""
 
@@ -147,20 +156,12 @@ class Step(NamedTuple):
     node: int  # where the tracker then stood, on the street to be played
 
 
-class Located(NamedTuple):
-    """Where a real state stands in the abstract tree."""
+class Answer(NamedTuple):
+    """What a strategy does in a state, and at which abstract node."""
 
     node: int
-    acted: bool  # whether the player has acted before in this hand
-    steps: list[Step]
-
-
-class Choice(NamedTuple):
-    """What a strategy answers."""
-
     child: int
-    kind: int
-    raise_to: int
+    action: Action
 
 
 class Tracker:
@@ -170,66 +171,41 @@ class Tracker:
         self.seat = seat
         self.definition = definition
         self.scratch = make_scratch()
+        most = definition.num_rounds * MAX_ACTIONS_PER_ROUND
+        self._trace = Trace(np.zeros((most, 3), np.int32), np.zeros(most), np.empty((_MAX_CHILDREN, 2), np.int64))
         self._rules = table_rules(definition)
         self._hand = np.zeros(NUM_FIELDS, np.int64)
-        self._readings = np.zeros((0, 3), np.int32)
-        self._chances = np.zeros(0)
 
-    def locate(self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]) -> Located:
-        """The node of `position`, who is to act; `buckets` are his on the streets so far."""
-        node, acted, history = self._replay(betting, position, hand_number, buckets)
-        limit = self.definition.limit
-        steps = [
-            Step(player, action.text(limit), int(smaller), int(larger), float(chance), int(reached))
-            for (player, action), (smaller, larger, reached), chance in zip(history, self._readings, self._chances)
-        ]
-        return Located(node, acted, steps)
-
-    def choose(
-        self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]
-    ) -> tuple[int, Choice]:
-        """The node and the answer there; the rows stay in `scratch`."""
-        node, acted, _ = self._replay(betting, position, hand_number, buckets)
-        bucket = buckets[betting.round]
-        choice = kernels.decide(self.seat, self._rules, self._hand, node, bucket, not acted, hand_number, self.scratch)
-        return node, Choice(*map(int, choice))
-
-    def real_action(self, node: int, child: int) -> Action:
-        """What an abstract action would be in chips, in the state last looked at."""
-        rules, hand = self._rules, self._hand
-        kind, raise_to = real_action(
-            self.seat.tree,
-            node,
-            child,
-            to_call(rules, hand),
-            hand[MAX_SPENT],
-            hand[SMALLEST],
-            hand[LARGEST],
-            rules.stacks[hand[PLAYER]],
-        )
-        return Action(kind, int(raise_to))
-
-    def _replay(
-        self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]
-    ) -> tuple[int, bool, list[Any]]:
-        history = [entry for actions in betting.actions for entry in actions]
-        actions = np.array([action for _, action in history], np.int64).reshape(-1, 2)
-        if len(history) > len(self._chances):
-            self._readings = np.zeros((2 * len(history), 3), np.int32)
-            self._chances = np.zeros(2 * len(history))
-        node, acted = kernels.replay(
+    def answer(self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]) -> Answer:
+        """Of `position`, who is to act; `buckets` are his on the streets so far. The rows stay in `scratch`."""
+        actions = [action for part in betting.actions for _, action in part]
+        node, child, kind, raise_to = kernels.answer(
             self.seat,
             self._rules,
             self._hand,
             position,
             hand_number,
-            actions,
+            np.array(actions, np.int64).reshape(-1, 2),
             np.array(buckets, np.int64),
             self.scratch,
-            self._readings,
-            self._chances,
+            self._trace,
         )
-        return int(node), bool(acted), history
+        return Answer(node, child, Action(kind, raise_to))
+
+    def steps(self, betting: BettingState) -> list[Step]:
+        """How each action was read on the way to the last answer."""
+        history = [entry for part in betting.actions for entry in part]
+        return [
+            Step(player, action.text(self.definition.limit), int(smaller), int(larger), float(chance), int(node))
+            for (player, action), (smaller, larger, node), chance in zip(
+                history, self._trace.readings, self._trace.chances
+            )
+        ]
+
+    def real_actions(self, node: int) -> list[Action]:
+        """The abstract actions of the last answer's node, in chips."""
+        count = int(self.seat.tree.nodes[node]["num_children"])
+        return [Action(int(kind), int(raise_to)) for kind, raise_to in self._trace.answers[:count]]
 
 
 def abstract_history(tree: Tree, node: int) -> str:

@@ -32,6 +32,7 @@ _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
 _MAX_NAME = 200
 _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
+_NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
 _log = logging.getLogger(__name__)
 
 
@@ -48,9 +49,8 @@ class EngineScratch(NamedTuple):
     """Memory one thread of the engine works in."""
 
     hand: npt.NDArray[np.int64]  # a row of game.betting_kernels
-    values: npt.NDArray[np.int64]  # [2]
+    profit: npt.NDArray[np.int64]  # [2]: of each position
     cards: npt.NDArray[np.int64]  # [10]
-    text: npt.NDArray[np.uint8]  # of one hand
     bot: BotScratch
     decision: Scratch
 
@@ -58,9 +58,8 @@ class EngineScratch(NamedTuple):
 def engine_scratch() -> EngineScratch:
     return EngineScratch(
         hand=np.zeros(NUM_FIELDS, np.int64),
-        values=np.zeros(2, np.int64),
+        profit=np.zeros(2, np.int64),
         cards=np.zeros(10, np.int64),
-        text=np.empty(kernels.MAX_LINE_BYTES, np.uint8),
         bot=make_bot_scratch(),
         decision=make_scratch(),
     )
@@ -106,17 +105,18 @@ class CompiledTable:
                 buckets[seat, :, street] = lookup.bucket_hands(street, seen[:, : num_hole + size])
         return buckets
 
-    def play_log(
+    def play(
         self,
         cards: npt.NDArray[np.uint8],
         first_number: int,
-        names: tuple[npt.NDArray[np.uint8], ...],
-        totals: npt.NDArray[np.float64],
-        file: IO[bytes],
-    ) -> None:
-        """Play a block of hands and write their lines."""
+        names: tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]] = _NO_NAMES,
+        file: IO[bytes] | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Play a block of hands and write their lines to `file`; [H, 2]: what each seat wins."""
         buckets = self.buckets(cards, first_number)
-        scratch, text = engine_scratch(), np.empty(_BLOCK_BYTES, np.uint8)
+        values = np.empty((len(cards), 2), np.int64)
+        text = np.empty(_BLOCK_BYTES if file is not None else kernels.MAX_LINE_BYTES, np.uint8)
+        scratch = engine_scratch()
         done = 0
         while done < len(cards):
             played, size = kernels.play_block(
@@ -128,19 +128,13 @@ class CompiledTable:
                 first_number + done,
                 names,
                 scratch,
-                totals,
+                values[done:],
+                file is not None,
                 text,
             )
-            file.write(text[:size].data)
+            if file is not None:
+                file.write(text[:size].data)
             done += played
-
-    def play_values(self, cards: npt.NDArray[np.uint8], first_number: int) -> npt.NDArray[np.int64]:
-        """[H, 2]: what each seat wins in each hand of a block."""
-        values = np.empty((len(cards), 2), np.int64)
-        buckets = self.buckets(cards, first_number)
-        kernels.play_values(
-            self.rules, self._tables, self._seats, buckets, cards, first_number, engine_scratch(), values
-        )
         return values
 
 
@@ -169,7 +163,7 @@ def play_values(
     cards = Shoe(definition, seed).cards(num_hands)
     starts = range(0, num_hands, _VALUES_BLOCK_HANDS)
     with ThreadPoolExecutor(threads) as pool:
-        blocks = pool.map(lambda start: table.play_values(cards[start : start + _VALUES_BLOCK_HANDS], start), starts)
+        blocks = pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts)
         return np.concatenate(list(blocks))
 
 
@@ -209,10 +203,10 @@ def _play_compiled(
     file: IO[bytes],
 ) -> None:
     table = CompiledTable(players, match.definition)
-    names = tuple(np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
+    first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
     for number in range(start, match.num_hands, _BLOCK_HANDS):
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
-        table.play_log(cards, number, names, totals, file)
+        totals += table.play(cards, number, (first, second), file).sum(axis=0)
         file.flush()
 
 

@@ -189,16 +189,18 @@ def settle(rules, tables, hand, cards, hand_cards, values):
 
 
 @kernel
-def play_block(rules, tables, seats, buckets, cards, first_number, names, scratch, totals, out):
+def play_block(rules, tables, seats, buckets, cards, first_number, names, scratch, values, keep_text, out):
     """Play hands until `cards` or the room in `out` is used up: (hands played, bytes written).
 
-    buckets: int64[2, H, streets] by seat; cards: uint8[H, N]; names: two uint8 arrays by seat; totals: float64[2] by
-    seat, added to; out: uint8[...].
+    buckets: int64[2, H, streets] by seat; cards: uint8[H, N]; names: two uint8 arrays by seat; values: int64[H, 2] what
+    each seat wins, overwritten; out: uint8[...] the hands' lines, or the last one's without `keep_text`.
     """
     at = 0
     num_hole = rules.num_hole
-    hand, values = scratch.hand, scratch.values
+    hand, profit = scratch.hand, scratch.profit
     for h in range(cards.shape[0]):
+        if not keep_text:
+            at = 0
         if out.size - at < MAX_LINE_BYTES:
             return h, at
         number = first_number + h
@@ -220,26 +222,14 @@ def play_block(rules, tables, seats, buckets, cards, first_number, names, scratc
             end = rules.board_sizes[r]
             at = put_cards(out, at, row, 2 * num_hole + start, 2 * num_hole + end)
             start = end
-        settle(rules, tables, hand, row, scratch.cards, values)
+        settle(rules, tables, hand, row, scratch.cards, profit)
         for p in range(2):
-            totals[(p + first_seat) % 2] += values[p]
+            values[h, (p + first_seat) % 2] = profit[p]
             out[at] = _COLON if p == 0 else _BAR
-            at = put_number(out, at + 1, values[p])
+            at = put_number(out, at + 1, profit[p])
         for p in range(2):
             out[at] = _COLON if p == 0 else _BAR
             at = put_bytes(out, at + 1, names[(p + first_seat) % 2])
         out[at] = _NEWLINE
         at += 1
     return cards.shape[0], at
-
-
-@kernel
-def play_values(rules, tables, seats, buckets, cards, first_number, scratch, out):
-    """The same hands without their log: what each seat wins, into `out` int64[H, 2]."""
-    values = scratch.values
-    for h in range(cards.shape[0]):
-        number = first_number + h
-        play_hand(rules, tables, seats, buckets[:, h], cards[h], number, number % 2, scratch, scratch.text, 0)
-        settle(rules, tables, scratch.hand, cards[h], scratch.cards, values)
-        for p in range(2):
-            out[h, (p + number) % 2] = values[p]

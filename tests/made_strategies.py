@@ -21,12 +21,14 @@ NUM_BUCKETS = 7
 class StandInBuckets:
     """A bucket from the cards by arithmetic: the order of cards dealt together does not matter."""
 
+    def __init__(self, num_hole: int = 2):
+        self.num_hole = num_hole
+
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         return (sum(card * card for card in hand) + 5 * sum(board)) % NUM_BUCKETS
 
     def bucket_hands(self, street: int, hands: np.ndarray) -> np.ndarray:
-        cards = hands.astype(np.int64)
-        return ((cards[:, :2] ** 2).sum(axis=1) + 5 * cards[:, 2:].sum(axis=1)) % NUM_BUCKETS
+        return np.array([self.bucket(row[: self.num_hole], row[self.num_hole :]) for row in hands.tolist()], np.int64)
 
 
 def short_hunl(stack: int = 2000) -> GameDefinition:
@@ -72,4 +74,5 @@ def made_seat(
 
 
 def made_player(definition: GameDefinition, *texts: str, seed: int = 1, pipeline: str = "none") -> StrategyPlayer:
-    return StrategyPlayer(made_seat(definition, *texts, seed=seed, pipeline=pipeline), definition, StandInBuckets())
+    seat = made_seat(definition, *texts, seed=seed, pipeline=pipeline)
+    return StrategyPlayer(seat, definition, StandInBuckets(definition.num_hole_cards))

@@ -21,6 +21,7 @@ class NaiveTracker:
         self.seat = seat
         self.pipeline = pipeline
         self.nodes, self.parent, self.action, self.spent = seat.tree
+        self.stored = max(seat.floats, seat.words, seat.bytes, key=len)
 
     def children(self, node):
         first = int(self.nodes[node]["first_child"])
@@ -92,8 +93,7 @@ class NaiveTracker:
     def drawn(self, betting, node, bucket, first, hand_number, number):
         count = int(self.nodes[node]["num_children"])
         start = int(self.nodes[node]["base"]) + bucket * count
-        stored = np.concatenate([self.seat.floats, self.seat.words, self.seat.bytes])[start : start + count]
-        row = stored.astype(float)
+        row = self.stored[start : start + count].astype(float)
         row = row / row.sum() if row.sum() > 0 else np.full(count, 1 / count)
         stack = betting.definition.stacks[betting.player_to_act]
         codes = list(self.children(node))
