@@ -7,7 +7,7 @@ from pathlib import Path
 
 from abstraction.card_lookup import CardLookup, open_card_lookup
 from abstraction.strategy import Strategy
-from agent.tracker import Seat, Step, Tracker, abstract_history, strategy_seat
+from agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
 from game.betting import Action, BettingState
 from game.cards import cards_text
 from game.definition import GameDefinition, parse_definition
@@ -92,8 +92,12 @@ class StrategyPlayer:
             decision, action = self.explain(state)
             self.listener(decision)
             return action
+        return self.answer(state).action
+
+    def answer(self, state: MatchState) -> Answer:
+        """The choice, and the abstract node it was made at."""
         self._check_game(state.betting.definition)
-        return self._tracker.answer(state.betting, state.position, state.hand_number, self.buckets(state)).action
+        return self._tracker.answer(state.betting, state.position, state.hand_number, self.buckets(state))
 
     def explain(self, state: MatchState) -> tuple[Decision, Action]:
         """The same choice, with everything it came from."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table as TextTable
 
+from cli.comparison_pictures import draw_comparison, draw_sweep, short_name
 from cli.offline import StrategyArgument
 from cli.online import player_spec, resolve_player, table_definition
 from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
@@ -117,8 +118,6 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None
 def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
     import json
 
-    from cli.comparison_pictures import draw_comparison, draw_sweep
-
     (output / "comparison.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     with (output / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -147,18 +146,12 @@ def _plus_minus(mean: float, half_width: float) -> str:
     return f"{mean:+.1f} ± {half_width:.1f}"
 
 
-def _short(player: str) -> str:
-    """A player's name without the folders above a strategy."""
-    kind, colon, rest = player.partition(":")
-    return f"{kind}:{Path(rest).name}" if colon and kind == "strategy" else player
-
-
 def _show(result: dict[str, Any], output: Path | None) -> None:
     opponents = result["opponents"]
     hands = result["rows"][0]["results"][0]["hands"]
     known = any("exploitability_mbb" in row for row in result["rows"])
     table = TextTable(box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell")
-    headings = ["variant", *map(_short, opponents), "average", "minimum", *(["exploitability"] if known else [])]
+    headings = ["variant", *map(short_name, opponents), "average", "minimum", *(["exploitability"] if known else [])]
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
     for row in result["rows"]:
@@ -169,7 +162,7 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
     stdout.print(table)
     if result["differences"]:
         table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
-        for heading in ("variants", *map(_short, opponents), "average"):
+        for heading in ("variants", *map(short_name, opponents), "average"):
             table.add_column(heading, justify="left" if heading == "variants" else "right")
         for entry in result["differences"]:
             cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
@@ -227,12 +220,12 @@ def tournament(
 
     def show() -> None:
         text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell")
-        for heading in ("", *map(_short, resolved), "average"):
+        for heading in ("", *map(short_name, resolved), "average"):
             text.add_column(heading, justify="right" if heading else "left")
         for name, row in zip(resolved, cells):
             played = [cell for cell in row if cell is not None]
             shown = ["" if cell is None else _plus_minus(cell.mean_mbb, cell.ci95_mbb) for cell in row]
-            text.add_row(_short(name), *shown, f"{sum(cell.mean_mbb for cell in played) / len(played):+.1f}")
+            text.add_row(short_name(name), *shown, f"{sum(cell.mean_mbb for cell in played) / len(played):+.1f}")
         stdout.print(text)
 
     emit(result, as_json, show)

@@ -17,21 +17,24 @@ _FOLD_COLOUR, _CALL_COLOUR = (0.36, 0.55, 0.80), (0.45, 0.72, 0.42)
 
 
 def draw_comparison(result: dict[str, Any], output: Path) -> None:
-    """Means with their 95% intervals, variants along the axis, a colour for each opponent."""
-    figure, axes = new_axes()
-    rows = result["rows"]
-    opponents = result["opponents"]
-    for j, opponent in enumerate(opponents):
-        x = np.arange(len(rows)) + (j - (len(opponents) - 1) / 2) * 0.12
+    """Means with their 95% intervals, variants along the axis, a panel for each opponent."""
+    rows, opponents = result["rows"], result["opponents"]
+    figure, panels = new_axes(2.0 + 3.2 * len(opponents), 4.2, len(opponents))
+    for j, (axes, opponent) in enumerate(zip(np.atleast_1d(panels), opponents)):
         cells = [row["results"][j] for row in rows]
-        axes.errorbar(
-            x, [c["mean_mbb"] for c in cells], yerr=[c["ci95_mbb"] for c in cells], fmt="o", capsize=4, label=opponent
-        )
-    axes.axhline(0.0, color="0.7", linewidth=0.8)
-    axes.set_xticks(range(len(rows)), [row["variant"] for row in rows])
-    axes.set(ylabel="mbb per hand, 95% intervals")
-    axes.legend(fontsize="small")
+        means, halves = [cell["mean_mbb"] for cell in cells], [cell["ci95_mbb"] for cell in cells]
+        axes.errorbar(range(len(rows)), means, yerr=halves, fmt="o", capsize=4)
+        axes.axhline(0.0, color="0.7", linewidth=0.8)
+        axes.set_xticks(range(len(rows)), [row["variant"] for row in rows], rotation=30, ha="right")
+        axes.set_title(short_name(opponent), fontsize="medium")
+    np.atleast_1d(panels)[0].set_ylabel("mbb per hand, 95% intervals")
     figure.savefig(output, dpi=130)
+
+
+def short_name(player: str) -> str:
+    """A player's name without the folders above a strategy."""
+    kind, colon, rest = player.partition(":")
+    return f"{kind}:{Path(rest).name}" if colon and kind == "strategy" else player
 
 
 def draw_sweep(result: dict[str, Any], sweep: str, output: Path) -> None:
@@ -42,7 +45,7 @@ def draw_sweep(result: dict[str, Any], sweep: str, output: Path) -> None:
     for j, opponent in enumerate(result["opponents"]):
         mean = np.array([row["results"][j]["mean_mbb"] for row in rows])
         half = np.array([row["results"][j]["ci95_mbb"] for row in rows])
-        axes.plot(x, mean, marker="o", label=opponent)
+        axes.plot(x, mean, marker="o", label=short_name(opponent))
         axes.fill_between(x, mean - half, mean + half, alpha=0.2)
     axes.set(xlabel=sweep, ylabel="mbb per hand, 95% intervals")
     axes.axhline(0.0, color="0.7", linewidth=0.8)
