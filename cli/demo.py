@@ -41,7 +41,7 @@ _STEPS = (
             "bot:strength",
             "strategy:{runs}/opponent",
             "--hands",
-            "200000",
+            "100000",
             "-o",
             "{runs}/compare",
         ],
