@@ -18,7 +18,7 @@ from agent.tracker_kernels import (
     real_action,
     size_in_pots,
 )
-from game.betting import CALL
+from game.betting import RAISE
 from game.betting_kernels import (
     HAND_ACTIONS,
     LARGEST,
@@ -159,8 +159,9 @@ def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scr
     if num_found == 1:
         return found
     if num_found == 0:
+        randomised = bool(0)  # a literal False would be a type of its own, and `read_raise` compiled twice
         smaller, larger, probability = read_raise(
-            tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, False, scratch.sizes_pot
+            tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, randomised, scratch.sizes_pot
         )
         return smaller if probability > 0.0 else larger
     drawn = draw_child(seat, hand, node, bucket, first, hand_number, scratch)
@@ -176,23 +177,26 @@ def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scr
 
 
 @kernel
-def follow(seat, hand, node, own, kind, raise_to, bucket, first, hand_number, scratch):
-    """The node after a real call or raise at `node`; `hand` is still before it. Leaves the reading in `scratch`."""
-    tree = seat.tree
-    if kind == CALL:
-        child = call_child(tree, node)
-        scratch.reading[0], scratch.reading[1], scratch.chance[0] = child, child, 1.0
-        return child
-    if own:
-        child = follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scratch)
-        scratch.reading[0], scratch.reading[1], scratch.chance[0] = child, child, 1.0
-        return child
-    smaller, larger, probability = read_raise(
-        tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, seat.randomised, scratch.sizes_pot
-    )
+def follow_opponent(seat, hand, node, kind, raise_to, hand_number, scratch):
+    """The node after the opponent's call or raise at `node`; `hand` is still before it. Leaves the reading in `scratch`."""
+    smaller = larger = call_child(seat.tree, node)
+    probability = 1.0
+    if kind == RAISE:
+        smaller, larger, probability = read_raise(
+            seat.tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, seat.randomised, scratch.sizes_pot
+        )
     scratch.reading[0], scratch.reading[1], scratch.chance[0] = smaller, larger, probability
-    draw = reading_draw(seat.seed, hand_number, hand[HAND_ACTIONS])
-    return smaller if draw < probability else larger
+    return smaller if reading_draw(seat.seed, hand_number, hand[HAND_ACTIONS]) < probability else larger
+
+
+@kernel
+def follow_own(seat, hand, node, kind, raise_to, bucket, first, hand_number, scratch):
+    """The node after our own call or raise."""
+    child = call_child(seat.tree, node)
+    if kind == RAISE:
+        child = follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scratch)
+    scratch.reading[0], scratch.reading[1], scratch.chance[0] = child, child, 1.0
+    return child
 
 
 @kernel
@@ -206,9 +210,12 @@ def answer(seat, rules, hand, position, hand_number, actions, buckets, scratch, 
     acted = False
     for i in range(actions.shape[0]):
         kind, raise_to = actions[i, 0], actions[i, 1]
-        own = hand[PLAYER] == position
-        node = follow(seat, hand, node, own, kind, raise_to, buckets[hand[STREET]], not acted, hand_number, scratch)
-        acted = acted or own
+        if hand[PLAYER] == position:
+            bucket = buckets[hand[STREET]]
+            node = follow_own(seat, hand, node, kind, raise_to, bucket, not acted, hand_number, scratch)
+            acted = True
+        else:
+            node = follow_opponent(seat, hand, node, kind, raise_to, hand_number, scratch)
         apply(rules, hand, kind, raise_to)
         node = enter_street(seat.tree, node, hand[STREET])
         trace.readings[i, 0], trace.readings[i, 1], trace.readings[i, 2] = scratch.reading[0], scratch.reading[1], node

@@ -8,7 +8,7 @@ played: the betting as it comes, then cards, values and names.
 import numpy as np
 
 from agent.bots_kernels import choose
-from agent.decision_kernels import decide, follow
+from agent.decision_kernels import decide, follow_opponent
 from agent.tracker_kernels import call_child, enter_street
 from game.betting import FOLD, RAISE
 from game.betting_kernels import (
@@ -104,7 +104,7 @@ def bot_choice(rules, tables, code, seed, hand, cards, number, scratch):
 def watch(strategy, hand, node, own, child, kind, raise_to, number, scratch):
     """A strategy's node after an action of its own, which was `child`, or of the opponent's; `hand` is before it."""
     if not own:
-        return follow(strategy, hand, node, False, kind, raise_to, 0, False, number, scratch)
+        return follow_opponent(strategy, hand, node, kind, raise_to, number, scratch)
     return child if kind == RAISE else call_child(strategy.tree, node)
 
 
