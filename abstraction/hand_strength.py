@@ -41,6 +41,7 @@ _SOURCES = (
     "game/hand_index.py",
     "game/hand_index_kernels.py",
     "game/hole_cards.py",
+    "abstraction/array_folder.py",
     "abstraction/boards.py",
     "abstraction/hand_strength.py",
     "abstraction/hand_strength_kernels.py",
