@@ -54,8 +54,8 @@ def pairings():
         "min-raises": (short, Bot("raise", 6), made_player(short, USUAL, seed=7)),
         "limit": (
             find_definition("leduc"),
-            made_player(find_definition("leduc"), "f c", seed=1),
-            made_player(find_definition("leduc"), "f c", seed=2, pipeline="purify except flop"),
+            made_player(find_definition("leduc"), "f c *", seed=1),
+            made_player(find_definition("leduc"), "f c * | f c", seed=2, pipeline="purify except flop"),
         ),
     }
 
