@@ -56,5 +56,5 @@ def play(spec: str, seed: int, definition_text: str, port: int, deadline_seconds
     logging.basicConfig(stream=sys.stderr)
     definition = parse_definition(definition_text, source="match.json")
     report = play_match(make_player(spec, seed), definition, "127.0.0.1", port, deadline_seconds)
-    print(f"{report.decisions} decisions in {len(report.hands)} hands, {report.faults} faults", file=sys.stderr)
+    sys.stderr.write(f"{report.decisions} decisions in {len(report.hands)} hands, {report.faults} faults\n")
     sys.exit(1 if report.faults else 0)

@@ -54,8 +54,8 @@ def pairings():
         "min-raises": (short, Bot("raise", 6), made_player(short, USUAL, seed=7)),
         "limit": (
             find_definition("leduc"),
-            made_player(find_definition("leduc"), "f c", seed=1),
-            made_player(find_definition("leduc"), "f c", seed=2, pipeline="purify except flop"),
+            made_player(find_definition("leduc"), "f c *", seed=1),
+            made_player(find_definition("leduc"), "f c * | f c", seed=2, pipeline="purify except flop"),
         ),
     }
 
@@ -301,24 +301,22 @@ def test_inspect_says_what_is_wrong(folders, capsys, arguments, complaint):
     assert error.count("\n") == 1
 
 
-def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
-    """The script is an external program to a match: it must play what the strategy plays."""
+async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
+    """The script plays, as a program of its own, the hands the strategy plays in memory."""
     script = run(capsys, "startme", folders[0], "--postprocess", "purify", "--seed", 3)["script"]
-    result = run(
-        capsys,
-        "match",
-        f"cmd:{script}",
-        "bot:call",
-        "--hands",
-        20,
-        "--game",
-        "leduc",
-        "--over",
-        "tcp",
-        "-o",
-        tmp_path / "m",
+    definition = find_definition("leduc")
+    table = Table(make_settings(definition.to_text(), 20, 6), tmp_path)
+    program = await asyncio.create_subprocess_exec(
+        script, "127.0.0.1", str(table.ports[0]), stderr=asyncio.subprocess.DEVNULL
     )
-    assert (result["hands"], result["faults"]) == (40, 0)
+    await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
+    assert await asyncio.wait_for(program.wait(), 60.0) == 0
+    outcome = await table.finish(60.0)
+    assert not outcome.complaints()
+    player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)
+    match = MemoryMatch("m", "leduc", definition, 20, 6, ("Alice", "Bob"))
+    play_in_memory(match, (player, Bot("random", 1)), tmp_path / "memory.log")
+    assert outcome.log_lines("STATE") == list(state_lines(tmp_path / "memory.log"))
 
 
 def test_explanations_name_everything(folders):

@@ -38,6 +38,7 @@ MENUS = {
     "all-in only": ("f c a",),
     "small sizes": ("f c 0.1p 0.2p 0.3p | f c 0.1p 0.2p | f c 0.1p 0.2p",),
     "raises preflop only": ("f c 1p 3p a", "f c", "f c", "f c"),
+    "capped limit": ("f c * | f c * | f c",),
     "two a street": ("f c 0.4p a | f c 2p", "f c 0.7p | f c 0.7p", "f c 2p a | f c", "f c 1p | f c 3p | f c"),
 }
 
@@ -80,7 +81,7 @@ def play_wild_hands(definition, seat, pipeline, num_hands, seed, check):
 
 @pytest.mark.parametrize("name", MENUS)
 def test_wild_hands_agree_with_the_slow_rules(name):
-    definition = short_hunl()
+    definition = find_definition("limit") if name == "capped limit" else short_hunl()
     text = "threshold(0.1) except first+turn"
     seat = made_seat(definition, *MENUS[name], pipeline=text, seed=5)
     naive = NaiveTracker(seat, parse_pipeline(text))
@@ -98,7 +99,7 @@ def test_wild_hands_agree_with_the_slow_rules(name):
 def test_limit_games_are_followed_exactly(game):
     """No translation: the abstract betting is the real one."""
     definition = find_definition(game)
-    seat = made_seat(definition, *(["f c"] * definition.num_rounds), dtype=np.float64)
+    seat = made_seat(definition, "f c *", dtype=np.float64)
 
     def check(state, node, action, buckets):
         betting = state.betting
