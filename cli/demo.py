@@ -41,7 +41,7 @@ _STEPS = (
             "bot:strength",
             "strategy:{runs}/opponent",
             "--hands",
-            "100000",
+            "50000",
             "-o",
             "{runs}/compare",
         ],
