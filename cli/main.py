@@ -70,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(str(error), 1)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
+    if result == 130:  # typer turns Ctrl-C into a silent exit code
+        return _fail("interrupted", 130)
     return result if isinstance(result, int) else 0
 
 

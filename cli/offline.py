@@ -90,7 +90,7 @@ def solve(
     result = _result(manifest, settings.solver.sampler)
     emit(result, as_json, lambda: _show(manifest, settings.solver.sampler, output))
     if interrupted:
-        line.say(f"interrupted; saved at iteration {manifest.iterations:,}, go on with --resume")
+        line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
         raise typer.Exit(130)
 
 

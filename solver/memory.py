@@ -1,6 +1,7 @@
 """How much memory a run takes, said before it starts."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def estimate_bytes(game: AbstractGame) -> int:
 def available_bytes() -> int:
     """Memory that can be had without swapping."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123  # a kernel file, no path of ours
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024
