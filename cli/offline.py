@@ -52,8 +52,9 @@ def solve(
     """
     from abstraction.build import build_abstract_game
     from abstraction.config import parse_override, read_config
+    from abstraction.estimate import estimate_size
     from solver.config import RunConfig
-    from solver.memory import check_memory
+    from solver.memory import check_memory, estimate_bytes
     from solver.run import Run
 
     given = {
@@ -79,11 +80,10 @@ def solve(
         )
     _check_output(output, resume)
     line = ProgressLine(f"solve {settings.name}")
-    game = build_abstract_game(settings)
-    estimate = check_memory(game)
-    line.say(
-        f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {estimate / 1e6:,.0f} MB of memory"
-    )
+    check_memory(estimate_size(settings))
+    game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
+    memory_mb = estimate_bytes(game) / 1e6
+    line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {memory_mb:,.0f} MB of memory")
     run = Run(game, settings, output, resume)
     interrupted = _drive(run, line)
     manifest = run.save()

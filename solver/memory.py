@@ -6,18 +6,23 @@ from pathlib import Path
 import numpy as np
 
 from abstraction.abstract_game import AbstractGame
+from abstraction.estimate import SizeEstimate
 from game.errors import DefinitionError
 from solver.best_response import has_exact_response
 
-_PROCESS_BYTES = 330_000_000  # the interpreter with numpy, numba and the compiled kernels
+_PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
+_JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
 
 
 def estimate_bytes(game: AbstractGame) -> int:
-    """Peak resident memory of a run: tables, tree, and the policy an evaluation makes."""
+    """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
     tables = 2 * game.num_entries * np.dtype(np.float64).itemsize
     tree = sum(array.nbytes for array in game.tree)
     policy = game.num_entries * np.dtype(np.float32).itemsize if has_exact_response(game) else 0
-    return _PROCESS_BYTES + tables + tree + policy
+    cards = 0
+    if game.cards is not None:
+        cards = game.cards.bytes + (_JOINT_BYTES if game.deals.joint is not None else 0)
+    return _PROCESS_BYTES + tables + tree + policy + cards
 
 
 def available_bytes() -> int:
@@ -32,12 +37,11 @@ def available_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def check_memory(game: AbstractGame) -> int:
-    """The estimate; an error where the machine does not have it."""
-    needed, available = estimate_bytes(game), available_bytes()
+def check_memory(size: SizeEstimate) -> None:
+    """Refuse a game whose tables the machine does not have the memory for, before anything long starts."""
+    needed, available = _PROCESS_BYTES + size.table_bytes + size.tree_bytes, available_bytes()
     if needed > available:
         raise DefinitionError(
-            f"game {game.name!r} needs {needed / 1e9:.1f} GB for {game.num_entries:,} infoset-actions, "
+            f"game {size.name!r} needs {needed / 1e9:.1f} GB for {size.infoset_actions:,} infoset-actions, "
             f"{available / 1e9:.1f} GB are free: use fewer buckets or bet sizes"
         )
-    return needed

@@ -228,6 +228,16 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, expected, tmp_path, ca
     assert not (tmp_path / "x").exists()
 
 
+def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypatch, capsys):
+    """Before cards are bucketed or tables allocated, with the figure."""
+    monkeypatch.setattr("solver.memory.available_bytes", lambda: 300_000_000)
+    monkeypatch.setattr("abstraction.build.build_cards", lambda *_: pytest.fail("built cards first"))
+    arguments = ["solve", str(CONFIGS / "hunl-medium.toml"), "-o", str(tmp_path / "x"), "--iterations", "5"]
+    assert main(arguments) == 2
+    assert "needs 0.4 GB for 13,479,773 infoset-actions, 0.3 GB are free" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
 def test_other_files_are_not_written_over(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path), "--iterations", "5"]) == 2
