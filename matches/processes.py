@@ -53,7 +53,7 @@ class Child:
         while self.exit_code is None:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)
+            time.sleep(_POLL_SECONDS)  # neither kind of process can be waited for with a time limit alike
         return True
 
     def end(self) -> None:

@@ -65,7 +65,7 @@ def _wait_for(condition):
     deadline = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.005)
+        time.sleep(0.005)  # polling a condition, with a deadline
 
 
 FIRST = b"MATCHSTATE:1:0::|2hAc\r\n"
