@@ -1,5 +1,6 @@
 """`foldwise solve`, `exploitability`, `plot`: from a config to a strategy folder, and how good it is."""
 
+import os
 import signal
 from pathlib import Path
 from types import FrameType
@@ -81,6 +82,7 @@ def solve(
     _check_output(output, resume)
     line = ProgressLine(f"solve {settings.name}")
     check_memory(estimate_size(settings))
+    _make_folder(output)
     game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
     memory_mb = estimate_bytes(game) / 1e6
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {memory_mb:,.0f} MB of memory")
@@ -112,6 +114,18 @@ def _check_output(output: Path, resume: bool) -> None:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
     if resume and not (output / "checkpoint.json").exists():
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no checkpoint.json; leave --resume out")
+
+
+def _make_folder(output: Path) -> None:
+    """The output folder, before the work and not after it: one that cannot be written is found out at once."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DefinitionError(
+            f"output {str(output)!r} cannot be made ({error.strerror}): give another folder"
+        ) from None
+    if not os.access(output, os.W_OK):
+        raise DefinitionError(f"output {str(output)!r} cannot be written to: give another folder")
 
 
 def _drive(run: "Run", line: ProgressLine) -> bool:

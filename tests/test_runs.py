@@ -238,6 +238,16 @@ def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypat
     assert not (tmp_path / "x").exists()
 
 
+def test_a_folder_that_cannot_be_made_is_refused_before_solving(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("solver.run.Run.__init__", lambda *_: pytest.fail("solved first"))
+    (tmp_path / "file").write_text("in the way")
+    arguments = ["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path / "file" / "x"), "--iterations", "5"]
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert "cannot be made (Not a directory): give another folder" in captured.err
+    assert captured.out == ""
+
+
 def test_other_files_are_not_written_over(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path), "--iterations", "5"]) == 2
