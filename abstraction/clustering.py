@@ -17,7 +17,7 @@ from abstraction.buckets import check_table, flop_table
 from abstraction.card_abstraction import StreetAbstraction
 from abstraction.card_config import StreetCards
 from abstraction.hand_strength import STRENGTH_UNIT, HandStrength
-from abstraction.kmeans import Clusters, KMeans
+from abstraction.kmeans import Clusters, KMeans, centre_order
 from game.evaluator import evaluator_tables
 from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -154,13 +154,14 @@ def river_ochs(
     if clusters is None:
         check_table(cards.buckets)
         rows = rng.choice(every, max(1, training // 100), p=rivers.orbits / rivers.orbits.sum())
-        centres = _ochs_centres(groups, rows, training, cards, strength, rng).astype(np.int64)
+        centres = _ochs_centres(groups, rows, training, cards, strength, rng)
+        order = centre_order(centres, euclidean=True)
         table = np.empty(index.size, np.uint16)
 
         def label(first: int, last: int) -> None:
             rows = every[first:last]
-            vectors = _ochs(groups, rows)
-            kernels.label_ochs(index.tables, rivers, rows, PAIR_CARDS, vectors, centres, table)
+            vectors = _ochs(groups, rows).reshape(-1, NUM_OPPONENT_GROUPS)
+            kernels.label_ochs(index.tables, rivers, rows, PAIR_CARDS, vectors, centres, *order, table)
 
         run_blocks(label, every.size, "river OCHS", strength.report, block=_BLOCK)
         return StreetAbstraction("table", cards.buckets, (2, 5), table=table, note=note)

@@ -34,28 +34,41 @@ def lower_distances_block(points, centres, newest, euclidean, first, last, neare
 
 
 @kernel(_nrt=False)
-def assign_block(points, centres, spread, neighbours, euclidean, first, last, labels, distances):
-    """Nearest centre of each point, starting from its label so far; returns how many labels changed.
+def nearest_centre(points, i, centres, spread, neighbours, euclidean, start):
+    """Nearest centre of points[i] and its distance, searched outwards from centre `start`; of equals the lowest met.
 
-    spread [K, K]: distances between centres, neighbours [K, K]: centres by rising distance from each. A centre twice as
-    far from the present one as the point is cannot be nearer (triangle inequality), nor can any after it.
+    spread [K, K]: distances between centres, neighbours [K, K]: centres by rising distance from each. A centre is no
+    nearer than its distance from `start` less the point's own (triangle inequality), nor is any after it. A nearer
+    centre becomes the new start.
     """
+    start_distance = distance_between(points, centres, i, start, euclidean)
+    best, best_distance = start, start_distance
+    n = 1
+    while n < centres.shape[0]:
+        k = neighbours[start, n]
+        if spread[start, k] > start_distance + best_distance:
+            break
+        distance = distance_between(points, centres, i, k, euclidean)
+        if distance < best_distance:
+            start = best = k
+            start_distance = best_distance = distance
+            n = 1
+            continue
+        if distance == best_distance and k < best:
+            best = k
+        n += 1
+    return best, best_distance
+
+
+@kernel(_nrt=False)
+def assign_block(points, centres, spread, neighbours, euclidean, first, last, labels, distances):
+    """Nearest centre of each point, starting from its label so far; returns how many labels changed."""
     changed = 0
     for i in range(first, last):
-        start = labels[i]
-        start_distance = distance_between(points, centres, i, start, euclidean)
-        best, best_distance = start, start_distance
-        for n in range(1, centres.shape[0]):
-            k = neighbours[start, n]
-            if spread[start, k] >= 2.0 * start_distance:
-                break
-            distance = distance_between(points, centres, i, k, euclidean)
-            if distance < best_distance:
-                best, best_distance = k, distance
-        if best != start:
+        best, distances[i] = nearest_centre(points, i, centres, spread, neighbours, euclidean, labels[i])
+        if best != labels[i]:
             labels[i] = best
             changed += 1
-        distances[i] = best_distance
     return changed
 
 
@@ -245,9 +258,10 @@ def ochs_classes(
 
 
 @kernel
-def label_ochs(index, rivers, rows, pair_cards, strengths, centres, table):  # [rows, 1326, G], [K, G], [classes]
-    """Write the nearest centre of each class."""
+def label_ochs(index, rivers, rows, pair_cards, strengths, centres, spread, neighbours, table):
+    """Write the nearest centre of each class; strengths [rows * 1326, G]. A pair's search starts where it last ended."""
     cards = np.empty(7, np.int64)
+    starts = np.zeros(NUM_PAIRS, np.int32)
     for i in range(rows.size):
         for c in range(5):
             cards[2 + c] = rivers.cards[rows[i], c]
@@ -255,14 +269,9 @@ def label_ochs(index, rivers, rows, pair_cards, strengths, centres, table):  # [
             cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
             if clashes(rivers.cards[rows[i]], cards[0], cards[1]):
                 continue
-            best, best_distance = 0, np.int32(2147483647)
-            for k in range(centres.shape[0]):
-                total = np.int32(0)
-                for g in range(centres.shape[1]):
-                    difference = np.int32(strengths[i, pair, g]) - np.int32(centres[k, g])
-                    total += difference * difference
-                if total < best_distance:
-                    best, best_distance = k, total
+            start = starts[pair]
+            best, _ = nearest_centre(strengths, i * NUM_PAIRS + pair, centres, spread, neighbours, True, start)
+            starts[pair] = best
             table[index_cards(index, cards)] = best
 
 

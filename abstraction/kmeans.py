@@ -127,12 +127,7 @@ class KMeans:
         self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
         points = self._points(chosen)
-        count = len(centres)
-        spread = np.full((count, count), np.inf)
-        for row in range(count):
-            kernels.lower_distances_block(centres, centres, row, self.euclidean, 0, count, spread[row])
-        np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, also beside a copy of itself
-        neighbours = np.argsort(spread, axis=1).astype(np.int32)
+        spread, neighbours = centre_order(centres, euclidean=self.euclidean)
         distances = np.empty(chosen.size, np.float32)
         changed = [0]
         lock = Lock()
@@ -176,3 +171,13 @@ class KMeans:
 
     def _mean(self, chosen: NDArray[np.int64], distances: NDArray[np.float32]) -> float:
         return float(np.average(distances, weights=self.weights[chosen]))
+
+
+def centre_order(centres: NDArray[Any], *, euclidean: bool) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """[K, K] distances between centres, and for each centre all of them by rising distance, for `nearest_centre`."""
+    count = len(centres)
+    spread = np.full((count, count), np.inf, np.float32)
+    for row in range(count):
+        kernels.lower_distances_block(centres, centres, row, euclidean, 0, count, spread[row])
+    np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, also beside a copy of itself
+    return spread, np.argsort(spread, axis=1).astype(np.int32)

@@ -9,7 +9,7 @@ from abstraction import hand_strength_kernels, hierarchical
 from abstraction.boards import boards
 from abstraction.clustering import bins_of
 from abstraction.hand_strength import STRENGTH_UNIT
-from abstraction.kmeans import KMeans
+from abstraction.kmeans import KMeans, centre_order
 from game.cards import parse_cards
 from game.evaluator import evaluator_tables, rank_pairs
 from game.hand_index import hand_index
@@ -209,3 +209,16 @@ def test_printed_clustering_collapses_on_the_real_flops():
     index = hand_index((3,))
     alike = distances[index.index(parse_cards("AhKs3d")), index.index(parse_cards("AhKs2d"))]
     assert (distances[np.triu_indices(1755, 1)] < alike).mean() < 0.01
+
+
+def test_river_labels_are_the_nearest_centres_wherever_the_search_starts():
+    rng = np.random.default_rng(8)
+    points = rng.integers(0, 256, (500, 8)).astype(np.uint8)
+    centres = rng.integers(0, 256, (60, 8)).astype(np.uint8)
+    spread, neighbours = centre_order(centres, euclidean=True)
+    squares = ((points[:, None].astype(np.int64) - centres[None].astype(np.int64)) ** 2).sum(axis=2)
+    for i in range(len(points)):
+        start = np.int32(rng.integers(60))
+        best, distance = kernels.nearest_centre(points, i, centres, spread, neighbours, True, start)
+        assert best == squares[i].argmin()
+        assert distance == pytest.approx(np.sqrt(squares[i].min()))
