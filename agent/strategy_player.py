@@ -1,13 +1,15 @@
-"""A solved strategy as a player: `strategy:DIR` or `strategy:DIR|POST-PROCESSING`."""
+"""A solved strategy as a player: `strategy:DIR`, or `strategy:DIR|POST-PROCESSING|TRANSLATION`."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from abstraction.card_lookup import CardLookup, open_card_lookup
 from abstraction.strategy import Strategy
 from agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
+from agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation
 from game.betting import Action, BettingState
 from game.cards import cards_text
 from game.definition import GameDefinition, parse_definition
@@ -152,18 +154,31 @@ class OpenStrategy:
         self.definition = parse_definition(definition, source=str(folder))
         self.lookup = open_card_lookup(self.strategy)
 
-    def player(self, pipeline: Pipeline, seed: int) -> StrategyPlayer:
-        seat = strategy_seat(self.strategy, self.definition, pipeline, seed)
+    def player(self, pipeline: Pipeline, seed: int, translation: Translation = DEFAULT_TRANSLATION) -> StrategyPlayer:
+        seat = strategy_seat(self.strategy, self.definition, pipeline, seed, translation)
         return StrategyPlayer(seat, self.definition, self.lookup, f"strategy {str(self.strategy.folder)!r}")
 
 
-def split_spec(text: str) -> tuple[Path, Pipeline]:
-    """`DIR` or `DIR|POST-PROCESSING` to the folder and the pipeline."""
-    folder, _, pipeline = text.partition("|")
-    return Path(folder), parse_pipeline(pipeline) if pipeline.strip() else Pipeline()
+class StrategySpec(NamedTuple):
+    """What follows `strategy:` in a player's name."""
+
+    folder: Path
+    pipeline: Pipeline
+    translation: Translation
+
+
+def parse_spec(text: str) -> StrategySpec:
+    """`DIR`, `DIR|POST-PROCESSING` or `DIR|POST-PROCESSING|TRANSLATION`; an empty part is the default."""
+    folder, _, rest = text.partition("|")
+    pipeline, _, translation = rest.partition("|")
+    return StrategySpec(
+        Path(folder),
+        parse_pipeline(pipeline) if pipeline.strip() else Pipeline(),
+        parse_translation(translation) if translation.strip() else DEFAULT_TRANSLATION,
+    )
 
 
 def make_strategy_player(text: str, seed: int) -> StrategyPlayer:
     """The player of what follows `strategy:`."""
-    folder, pipeline = split_spec(text)
-    return OpenStrategy(folder).player(pipeline, seed)
+    spec = parse_spec(text)
+    return OpenStrategy(spec.folder).player(spec.pipeline, seed, spec.translation)

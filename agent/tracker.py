@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from abstraction.strategy import Strategy
 from agent import decision_kernels as kernels
-from agent.translation import Mapping
+from agent.translation import DEFAULT_TRANSLATION, Translation
 from game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
 from game.betting_kernels import NUM_FIELDS
 from game.definition import GameDefinition
@@ -106,8 +106,7 @@ def make_seat(
     definition: GameDefinition,
     pipeline: Pipeline,
     seed: int,
-    mapping: Mapping = Mapping.PSEUDO_HARMONIC,
-    randomised: bool = True,
+    translation: Translation = DEFAULT_TRANSLATION,
 ) -> Seat:
     """A seat from a tree with rows and the probabilities stored for them."""
     stored_as = _STORED_AS[str(stored.dtype)]
@@ -119,14 +118,16 @@ def make_seat(
         bytes=_frozen(stored if stored_as == kernels.BYTES else _NO_BYTES),
         program=pipeline.program(),
         stacks=np.array(definition.stacks, np.int64),
-        mapping=int(mapping),
-        randomised=randomised,
+        mapping=int(translation.mapping),
+        randomised=translation.randomised,
         seed=np.uint64(seed % 2**64),
     )
 
 
-def strategy_seat(strategy: Strategy, definition: GameDefinition, pipeline: Pipeline, seed: int) -> Seat:
-    return make_seat(strategy.tree, strategy.stored, definition, pipeline, seed)
+def strategy_seat(
+    strategy: Strategy, definition: GameDefinition, pipeline: Pipeline, seed: int, translation: Translation
+) -> Seat:
+    return make_seat(strategy.tree, strategy.stored, definition, pipeline, seed, translation)
 
 
 def empty_seat(definition: GameDefinition) -> Seat:

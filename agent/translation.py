@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
+from game.errors import DefinitionError
+
 CALL_INDEX = -1  # a bet read as a call (or a check)
 
 
@@ -24,12 +26,39 @@ class Mapping(IntEnum):
     GEOMETRIC = 2
 
 
+class Translation(NamedTuple):
+    """A mapping, and whether a bet is read by chance or by the median."""
+
+    mapping: Mapping = Mapping.PSEUDO_HARMONIC
+    randomised: bool = True
+
+    def __str__(self) -> str:
+        name = self.mapping.name.lower().replace("_", "-")
+        return name if self.randomised else f"{name} deterministic"
+
+
+DEFAULT_TRANSLATION = Translation()
+
+
 class Reading(NamedTuple):
     """The two sizes a bet may be read as, by index (CALL_INDEX for a call), and the probability of the smaller."""
 
     smaller: int
     larger: int
     probability_smaller: float
+
+
+def parse_translation(text: str) -> Translation:
+    """`pseudo-harmonic`, `arithmetic` or `geometric`, each alone or followed by `deterministic`."""
+    for mapping in Mapping:
+        for randomised in (True, False):
+            translation = Translation(mapping, randomised)
+            if " ".join(text.split()) == str(translation):
+                return translation
+    raise DefinitionError(
+        f"translation {text.strip()!r}: expected pseudo-harmonic, arithmetic or geometric, "
+        "with 'deterministic' after it for no chance"
+    )
 
 
 def pseudo_harmonic(x: float, a: float, b: float) -> float:

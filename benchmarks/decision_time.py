@@ -22,7 +22,10 @@ def main() -> None:
     start = time.perf_counter()
     player = OpenStrategy(folder).player(parse_pipeline("new(0.2)"), 1)
     player.warm_up()
-    print(f"opened and warmed up in {time.perf_counter() - start:.2f} s")
+    print(
+        f"opened and warmed up in {time.perf_counter() - start:.2f} s; "
+        f"{time.process_time():.2f} s of CPU since the interpreter began, imports included"
+    )
     opponent = Bot("random", 2)
     took: list[float] = []
     for number, deal in enumerate(Shoe(player.definition, 5).deals()):

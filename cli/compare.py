@@ -41,6 +41,9 @@ def compare(
     sweep: Annotated[
         str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
     ] = None,
+    translation: Annotated[
+        str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")
+    ] = "pseudo-harmonic",
     hands: HandsOption = 50_000,
     over: OverOption = "memory",
     jobs: JobsOption = None,
@@ -59,6 +62,7 @@ def compare(
 
     Example: foldwise compare runs/small --sweep "new(0:0.5:0.05)" --opponents bot:strength -o sweep
     """
+    from agent.translation import parse_translation
     from matches import variants as comparisons
     from postprocess.language import parse_pipeline, parse_variants
 
@@ -73,7 +77,7 @@ def compare(
         output.mkdir(parents=True, exist_ok=True)
     table = _table(folder, hands, seed, over, jobs)
     line = ProgressLine("compare")
-    comparison = comparisons.compare(table, folder, texts, players, line.update)
+    comparison = comparisons.compare(table, folder, texts, players, line.update, str(parse_translation(translation)))
     exploitability: list[float | None] = [None] * len(texts)
     if exploit:
         exploitability = _exploitability(folder, [parse_pipeline(text) for text in texts])
@@ -189,7 +193,7 @@ def tournament(
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
-    from agent.strategy_player import OpenStrategy, split_spec
+    from agent.strategy_player import OpenStrategy, parse_spec
     from matches.duplicate import default_jobs
     from matches.variants import Table, cross_table
 
@@ -200,7 +204,7 @@ def tournament(
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
     strategies = [spec.removeprefix("strategy:") for spec in resolved if spec.startswith("strategy:")]
     if game is None and strategies:
-        opened = OpenStrategy(split_spec(strategies[0])[0])
+        opened = OpenStrategy(parse_spec(strategies[0]).folder)
         game, definition = opened.strategy.manifest.game, opened.definition
     else:
         game = game or "hunl"

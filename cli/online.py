@@ -109,6 +109,13 @@ def play(
     host: Annotated[str, typer.Argument(help="Address of the dealer.")],
     port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
     postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None,
+    translation: Annotated[
+        str | None,
+        typer.Option(
+            help="How a strategy reads bets of other sizes: pseudo-harmonic (the default), arithmetic or geometric, "
+            "with 'deterministic' after it for the nearest by the mapping's median instead of by chance."
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False,
     game: Annotated[
         str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
@@ -129,7 +136,7 @@ def play(
     from agent.player import make_player
     from agent.strategy_player import StrategyPlayer, check_same_game
 
-    made = make_player(_with_postprocessing(player_spec(player), postprocess), seed)
+    made = make_player(_with_options(player_spec(player), postprocess, translation), seed)
     definition = table_definition(game) if game is not None else None
     if isinstance(made, StrategyPlayer):
         definition = definition or made.definition
@@ -163,12 +170,12 @@ def player_spec(text: str) -> str:
     return f"strategy:{text}" if (Path(folder) / "manifest.json").is_file() else text
 
 
-def _with_postprocessing(spec: str, postprocess: str | None) -> str:
-    if postprocess is None:
+def _with_options(spec: str, postprocess: str | None, translation: str | None) -> str:
+    if postprocess is None and translation is None:
         return spec
     if not spec.startswith("strategy:") or "|" in spec:
-        raise DefinitionError(f"--postprocess {postprocess!r}: player {spec!r} is no strategy without post-processing")
-    return f"{spec}|{postprocess}"
+        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
+    return f"{spec}|{postprocess or ''}|{translation or ''}"
 
 
 def startme(

@@ -119,7 +119,12 @@ class Comparison:
 
 
 def compare(
-    table: Table, folder: Path, variants: Sequence[str], opponents: Sequence[str], listen: Listener
+    table: Table,
+    folder: Path,
+    variants: Sequence[str],
+    opponents: Sequence[str],
+    listen: Listener,
+    translation: str = "pseudo-harmonic",
 ) -> Comparison:
     """The strategy in `folder` under each of `variants`, against each of `opponents`."""
     start = time.monotonic()
@@ -127,7 +132,7 @@ def compare(
     for i, variant in enumerate(variants):
         for j, opponent in enumerate(opponents):
             listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
-            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}", opponent)
+            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
     seconds = time.monotonic() - start
     rows = []
     for variant, of_variant in zip(variants, pairs):

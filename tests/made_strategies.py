@@ -8,7 +8,7 @@ import numpy as np
 from abstraction.bet_sizes import make_menu
 from agent.strategy_player import StrategyPlayer
 from agent.tracker import Seat, make_seat
-from agent.translation import Mapping
+from agent.translation import DEFAULT_TRANSLATION, Translation
 from game.definition import GameDefinition
 from game.library import find_definition
 from game.tree import Tree, build_tree
@@ -66,11 +66,11 @@ def made_seat(
     seed: int = 1,
     pipeline: str = "none",
     dtype: type = np.uint16,
-    mapping: Mapping = Mapping.PSEUDO_HARMONIC,
+    translation: Translation = DEFAULT_TRANSLATION,
 ) -> Seat:
     tree = tree_with_rows(definition, *texts)
     rows = random_rows(tree, seed, dtype)
-    return make_seat(tree, rows, definition, parse_pipeline(pipeline), seed, mapping)
+    return make_seat(tree, rows, definition, parse_pipeline(pipeline), seed, translation)
 
 
 def made_player(definition: GameDefinition, *texts: str, seed: int = 1, pipeline: str = "none") -> StrategyPlayer:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from agent.bots import Bot
 from agent.client import play_match
 from agent.decision_kernels import describe_actions
 from agent.policy_kernels import postprocess_policy
-from agent.strategy_player import OpenStrategy, StrategyPlayer
+from agent.strategy_player import OpenStrategy, StrategyPlayer, parse_spec
+from agent.translation import Mapping, Translation
 from cli.main import main
 from cli.policies import postprocessed_policy
 from game.betting import Action
@@ -27,6 +29,7 @@ from matches.hand import Hand
 from matches.memory import MemoryMatch, play_in_memory, play_values
 from matches.transcript import seat_values, state_lines
 from postprocess.language import parse_pipeline
+from postprocess.pipeline import Pipeline
 from postprocess.transforms import Actions
 
 USUAL = "f c 0.5p 1p a | f c 1p a | f c a | f c"
@@ -317,6 +320,25 @@ async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     match = MemoryMatch("m", "leduc", definition, 20, 6, ("Alice", "Bob"))
     play_in_memory(match, (player, Bot("random", 1)), tmp_path / "memory.log")
     assert outcome.log_lines("STATE") == list(state_lines(tmp_path / "memory.log"))
+
+
+def test_a_program_is_compared_like_the_strategy_it_plays(folders, capsys):
+    """An opponent over tcp that draws nothing wins the same as its folder in memory, on the same deals."""
+    script = run(capsys, "startme", folders[1], "--postprocess", "purify")["script"]
+    common = ("compare", folders[0], "--variants", "purify", "--hands", 20, "--no-exploitability", "--opponents")
+    program = run(capsys, *common, f"cmd:{script}")["rows"][0]["results"][0]
+    folder = run(capsys, *common, f"strategy:{folders[1]}|purify")["rows"][0]["results"][0]
+    assert program["hands"] == folder["hands"] == 40
+    assert program["mean_mbb"] == folder["mean_mbb"]
+
+
+def test_a_strategys_name_holds_postprocessing_and_translation():
+    assert parse_spec("runs/a") == (Path("runs/a"), Pipeline(), Translation())
+    spec = parse_spec("runs/a|new(0.2)|arithmetic deterministic")
+    assert (str(spec.pipeline), spec.translation) == ("new(0.2)", Translation(Mapping.ARITHMETIC, False))
+    assert parse_spec("runs/a||geometric").translation == Translation(Mapping.GEOMETRIC)
+    with pytest.raises(DefinitionError, match="translation 'harmonic': expected pseudo-harmonic"):
+        parse_spec("runs/a|none|harmonic")
 
 
 def test_explanations_name_everything(folders):

@@ -12,10 +12,12 @@ from agent.translation import (
     CALL_INDEX,
     Mapping,
     Reading,
+    Translation,
     arithmetic,
     choose,
     geometric,
     median,
+    parse_translation,
     pseudo_harmonic,
     read_bet,
     smaller_probability,
@@ -260,3 +262,9 @@ def test_kernels_equal_the_plain_functions(mapping, randomised, x, sizes, call_c
 def test_kernel_numbers_of_the_mappings():
     kernels = translation_kernels
     assert list(Mapping) == [kernels.PSEUDO_HARMONIC, kernels.ARITHMETIC, kernels.GEOMETRIC]
+
+
+@given(mappings, st.booleans())
+def test_a_translation_is_read_as_it_is_written(mapping, randomised):
+    translation = Translation(mapping, randomised)
+    assert parse_translation(f" {translation} ") == translation
