@@ -11,6 +11,7 @@ from cli.output import JsonOption, emit, stdout
 from game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
+    from abstraction.strategy import Strategy
     from agent.strategy_player import Decision, StrategyPlayer
     from game.definition import GameDefinition
     from game.match_state import MatchState
@@ -38,7 +39,7 @@ def inspect(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a strategy's row in a state: the hand, its bucket, and the probabilities of its actions.
+    """Print a strategy's row in a state: the hand, its bucket, how often the solver came there, and the probabilities.
 
     Example: foldwise inspect runs/small --betting r300c/ --board AsKd2c --hand QhQs
 
@@ -61,18 +62,20 @@ def inspect(
     for state in looked_at:
         _check_state(state)
     decisions = [player.explain(state)[0] for state in looked_at]
+    visits = [_visits(opened.strategy, decision) for decision in decisions]
     result: dict[str, Any] = {}
     if decisions:
-        result = {**_as_dict(decisions[0])}
+        described = [_as_dict(decision, count) for decision, count in zip(decisions, visits)]
+        result = {**described[0]}
         if len(decisions) > 1:
-            result["states"] = [_as_dict(decision) for decision in decisions]
+            result["states"] = described
     if png is not None:
         _draw(player, definition, betting or "", png)
         result["png"] = str(png)
 
     def show() -> None:
-        for decision in decisions:
-            _show(decision, postprocess)
+        for decision, count in zip(decisions, visits):
+            _show(decision, count, postprocess)
         if png is not None:
             stdout.print(f"written to {png}")
 
@@ -117,20 +120,40 @@ def _typed_state(definition: "GameDefinition", betting: str, board: str, hand: s
 
 
 def _check_state(state: "MatchState") -> None:
+    from game.cards import cards_text
+
     if not state.is_turn() or not state.hole_cards[state.position]:
         raise FormatError(f"state {state.text()!r}: expected one whose viewer is to act and sees his cards")
+    deck = state.betting.definition.deck
+    for card in (*state.hole_cards[state.position], *state.board):
+        if card not in deck:
+            raise FormatError(
+                f"card {cards_text([card])!r} is not in this game's deck: expected one of {cards_text(deck)}"
+            )
 
 
-def _as_dict(decision: "Decision") -> dict[str, Any]:
+def _visits(strategy: "Strategy", decision: "Decision") -> float | None:
+    """How often the solver came to the infoset, where its checkpoint is still beside the strategy."""
+    from solver.checkpoint import read_visits
+
+    record = strategy.tree.nodes[decision.node]
+    num_actions = int(record["num_children"])
+    first_entry = int(record["base"]) + decision.bucket * num_actions
+    return read_visits(strategy.folder, first_entry, num_actions, strategy.manifest.iterations)
+
+
+def _as_dict(decision: "Decision", visits: float | None) -> dict[str, Any]:
     fields = asdict(decision)
     fields["steps"] = [step._asdict() for step in decision.steps]
+    fields["visits"] = visits
     return fields
 
 
-def _show(decision: "Decision", postprocess: str) -> None:
+def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
     stdout.print(f"[bold]{decision.state}[/bold]")
     reached = "" if decision.reached else ", never reached by the solver: uniform"
-    stdout.print(f"hand {decision.hand}, bucket {decision.bucket}{reached}")
+    count = "" if visits is None else f", visits {visits:,.1f}"
+    stdout.print(f"hand {decision.hand}, bucket {decision.bucket}{count}{reached}")
     stdout.print(f"abstract betting {decision.abstract_betting or 'none yet'}, node {decision.node}")
     rows = zip(decision.actions, decision.abstract_actions, decision.probabilities, decision.postprocessed)
     for action, abstract, raw, played in rows:

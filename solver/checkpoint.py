@@ -110,6 +110,21 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
     return manifest
 
 
+def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: int) -> float | None:
+    """The strategy sum of one infoset after `iterations`, None without a checkpoint of that time.
+
+    `first_entry`: base + bucket * actions. In external sampling it counts the opponent's visits, one each; other
+    samplers weigh a visit by reach, and discounting shrinks old ones.
+    """
+    if not (folder / MANIFEST).is_file():
+        return None
+    manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "checkpoint")
+    if manifest.iterations != iterations:
+        return None
+    row = open_array(folder, manifest.arrays["table"])[2 * first_entry : 2 * (first_entry + num_actions)]
+    return float(row[num_actions:].sum())
+
+
 def _first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
     for key in sorted(before.keys() | now.keys()):
         if place == "solver." and key in _MAY_DIFFER:

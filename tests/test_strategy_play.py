@@ -286,6 +286,17 @@ def test_inspect_prints_the_row(folders, capsys):
     assert [state["hand"] for state in several["states"]] == ["Qs", "Kh"]
 
 
+def test_inspect_counts_the_solvers_visits(capsys, tmp_path):
+    """External sampling adds one to the opponent's root infoset in each walk of the second player."""
+    config = tmp_path / "leduc.toml"
+    config.write_text('game = "leduc"\n[solver]\nsampler = "external"\niterations = 1000\n')
+    run(capsys, "solve", config, "-o", tmp_path / "run")
+    shown = run(capsys, "inspect", tmp_path / "run", *(f"MATCHSTATE:0:0::{card}|" for card in ("Qs", "Ks", "As")))
+    assert sum(state["visits"] for state in shown["states"]) == pytest.approx(1000)
+    (tmp_path / "run" / "checkpoint.json").unlink()
+    assert run(capsys, "inspect", tmp_path / "run", "--hand", "Qs")["visits"] is None
+
+
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
@@ -293,6 +304,7 @@ def test_inspect_prints_the_row(folders, capsys):
         (["--betting", "rf", "--hand", "Qs"], "ends the hand"),
         (["--betting", "rc/", "--hand", "Qs"], "expected 1 board"),
         (["--state", "MATCHSTATE:1:0::|Qs"], "viewer is to act"),
+        (["--hand", "2s"], "card '2s' is not in this game's deck"),
         ([], "give --state"),
         (["--hand", "Qs", "--postprocess", "prify"], "did you mean purify"),
     ],
