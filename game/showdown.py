@@ -1,0 +1,77 @@
+"""Showdowns and folds of range against range: boards made ready once, values of a whole range in O(n)."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from game.evaluator import rank_pairs
+from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from game.showdown_kernels import (
+    NUM_PLACES,
+    NUM_RANKS,
+    ShowdownBoard,
+    ShowdownSums,
+    prepare_board,
+    settle_fold,
+    settle_showdown,
+)
+
+
+def empty_board(num_board: int) -> ShowdownBoard:
+    """Memory for `prepare_board` on boards of 0, 3, 4 or 5 cards."""
+    left = 52 - num_board
+    hands = left * (left - 1) // 2
+    return ShowdownBoard(
+        pairs=np.zeros(hands, np.uint16),
+        ranks=np.zeros(hands, np.uint16),
+        cards=np.zeros((hands, 2), np.uint8),
+        places=np.zeros((hands, NUM_PLACES), np.uint16),
+        members=np.zeros((left - 1) * left, np.uint16),
+    )
+
+
+def empty_sums(num_board: int, dtype: DTypeLike = np.float64) -> ShowdownSums:
+    """Scratch for values on boards of that size; one for each thread."""
+    left = 52 - num_board
+    return ShowdownSums(np.zeros(left * (left - 1) // 2 + 1, dtype), np.zeros(left * left, dtype))
+
+
+def make_board(board: Sequence[int]) -> ShowdownBoard:
+    """The hands possible on a board of 3 to 5 cards, by rising rank. Without a board all 1,326, of equal rank."""
+    ranks = rank_pairs(board) if len(board) else np.ones(NUM_PAIRS, np.uint16)
+    prepared = empty_board(len(board))
+    count = prepare_board(ranks, PAIR_CARDS, np.zeros(NUM_RANKS, np.int64), prepared)
+    assert count == prepared.pairs.size
+    return prepared
+
+
+@cache
+def all_hands() -> ShowdownBoard:
+    """Every hand before the flop; for folds."""
+    return make_board(())
+
+
+class RangeShowdown:
+    """Values of a whole range on one board, by pair number: 1,326 entries, 0 for hands that clash with the board."""
+
+    def __init__(self, board: Sequence[int]):
+        self.board = make_board(board)
+        self._sums = empty_sums(len(board))
+
+    def showdown(self, opponent_reach: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For every hand, the opponent's reach it beats less what it loses to."""
+        return self._settle(settle_showdown, opponent_reach)
+
+    def fold(self, opponent_reach: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For every hand, the opponent's reach of hands that share no card with it."""
+        return self._settle(settle_fold, opponent_reach)
+
+    def _settle(self, kernel: object, opponent_reach: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert callable(kernel)
+        values = np.empty(self.board.pairs.size)
+        kernel(self.board, opponent_reach[self.board.pairs].astype(np.float64), 1.0, self._sums, values)
+        out = np.zeros(NUM_PAIRS)
+        out[self.board.pairs] = values
+        return out
