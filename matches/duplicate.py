@@ -88,7 +88,9 @@ def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report
         if plan.over == "tcp":
             waiting = {pool.submit(play_over_tcp, run, folder, stop) for run in runs}
         else:
-            waiting = {pool.submit(_play_memory_run, run, folder) for run in runs}
+            # An event cannot be handed to another process; those get the interrupt themselves.
+            heard = stop if isinstance(pool, ThreadPoolExecutor) else None
+            waiting = {pool.submit(_play_memory_run, run, folder, heard) for run in runs}
         faults = 0
         try:
             while waiting:
@@ -114,12 +116,12 @@ def _pool(plan: MatchPlan, jobs: int) -> Executor:
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _play_memory_run(run: Run, folder: Path) -> int:
+def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None) -> int:
     plan = run.plan
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
-    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder))
+    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder), stop)
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:

@@ -36,7 +36,9 @@ class Hand:
         self._betting_text = ""
         holes = [cards_text(cards) for cards in deal.hole_cards]
         last = len(holes) - 1
-        self._holes = [f"{'|' * p}{hole}{'|' * (last - p)}" for p, hole in enumerate(holes)]  # as each position sees them
+        self._holes = [
+            f"{'|' * p}{hole}{'|' * (last - p)}" for p, hole in enumerate(holes)
+        ]  # as each position sees them
         self._boards: list[str] = []
         start = 0
         text = ""

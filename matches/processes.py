@@ -20,7 +20,7 @@ from game.definition import parse_definition
 from game.errors import DefinitionError, ProtocolError
 from matches import children
 from matches.dealer import MatchSettings
-from matches.plan import PLAN_FILE, Run
+from matches.plan import PLAN_FILE, MatchStoppedError, Run
 from matches.transcript import is_complete
 
 HOST = "127.0.0.1"
@@ -30,10 +30,6 @@ _PORT_SECONDS = 120.0  # for the dealer to start: the fork server may have to co
 _POLL_SECONDS = 0.02
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["matches.preload"])
-
-
-class MatchStoppedError(ProtocolError):
-    """A run given up because the match was."""
 
 
 class Child:
