@@ -7,11 +7,13 @@ import json
 import math
 import multiprocessing
 import os
+import queue
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import asdict
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +88,8 @@ def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report
     stop = threading.Event()
     with _pool(plan, jobs) as pool:
         if plan.over == "tcp":
-            waiting = {pool.submit(play_over_tcp, run, folder, stop) for run in runs}
+            cores = _cores(jobs)
+            waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
         else:
             # An event cannot be handed to another process; those get the interrupt themselves.
             heard = stop if isinstance(pool, ThreadPoolExecutor) else None
@@ -114,6 +117,23 @@ def _pool(plan: MatchPlan, jobs: int) -> Executor:
     if plan.over == "tcp" or all(map(_plays_compiled, plan.players)):
         return ThreadPoolExecutor(jobs)
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _cores(jobs: int) -> "queue.SimpleQueue[int]":
+    """A processor for each of `jobs` runs at a time, in turn over those this process may use."""
+    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    cores: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for core in islice(cycle(available), jobs):
+        cores.put(core)
+    return cores
+
+
+def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> int:
+    core = cores.get()
+    try:
+        return play_over_tcp(run, folder, stop, core)
+    finally:
+        cores.put(core)
 
 
 def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None) -> int:
