@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agent import bots_kernels as kernels
-from game.betting import RAISE, Action, BettingState
+from game.betting import Action, BettingState
 from game.errors import DefinitionError
 from game.evaluator import evaluator_tables
 from game.match_state import MatchState
@@ -81,7 +81,7 @@ class Bot:
             state.hand_number,
             decision_number(betting),
             (to_call, sum(betting.spent), betting.max_spent, smallest, largest, opponents),
-            sum(action.kind == RAISE for _, action in betting.actions[betting.round]),
+            betting.num_raises,
             self._tables,
             self._deck,
             self._cards,

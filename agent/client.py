@@ -57,8 +57,7 @@ class Client:
         self._player = player
         self._definition = definition
         self._deadline_seconds = deadline_seconds
-        self._received = bytearray()
-        self._skipping = False
+        self._stream = sock.makefile("rb")
         self._lock = threading.Lock()
         self._request: _Request | None = None  # what the player is thinking about
         self._player_busy = False  # with a request that was answered without it
@@ -77,6 +76,7 @@ class Client:
         self._done.wait()
         if self._failure is not None:
             raise self._failure
+        self._stream.close()
         return self.report
 
     def _work(self, driving: bool) -> None:
@@ -160,29 +160,22 @@ class Client:
 
     def _read_line(self) -> str | None:
         """The next line without its end; None at the end of the stream. Overlong lines are passed over."""
-        received = self._received
+        overlong = False
         while True:
-            end = received.find(b"\n")
-            if max(end, len(received) if end < 0 else 0) > MAX_LINE and not self._skipping:
-                self._skipping = True
+            try:
+                line = self._stream.readline(MAX_LINE + 1)
+            except OSError:
+                return None  # a reset is a normal end: it comes when the dealer closes with our bytes unread
+            if line.endswith(b"\n"):
+                if not overlong:
+                    return line.rstrip(b"\r\n").decode("latin-1")
+                overlong = False
+            elif len(line) <= MAX_LINE:
+                return None
+            elif not overlong:
+                overlong = True
                 self.report.unreadable += 1
                 _log.error("line of more than %d bytes passed over", MAX_LINE)
-            if end >= 0:
-                line = bytes(received[:end])
-                del received[: end + 1]
-                if not self._skipping:
-                    return line.rstrip(b"\r").decode("latin-1")
-                self._skipping = False
-                continue
-            if self._skipping:
-                received.clear()
-            try:
-                data = self._socket.recv(1 << 16)
-            except OSError:
-                data = b""  # a reset is a normal end: it comes when the dealer closes with our bytes unread
-            if not data:
-                return None
-            received += data
 
 
 def play_match(

@@ -6,7 +6,7 @@ from functools import lru_cache
 from game.betting import CALL, FOLD, RAISE, Action, BettingState
 from game.cards import parse_cards
 from game.definition import GameDefinition
-from game.errors import FormatError
+from game.errors import FormatError, IllegalActionError
 from game.match_state import MatchState, read_match_state
 
 _HEAD = re.compile(r"MATCHSTATE:([0-9]):([0-9]{1,9}):([^:]*)")
@@ -74,10 +74,10 @@ class StateReader:
                 continue
             if bool(digits) != (letter == "r" and not self._definition.limit):
                 return False
-            action = Action(_KINDS[letter], int(digits or 0))
-            if not betting.is_legal(action):
+            try:
+                betting.apply(Action(_KINDS[letter], int(digits or 0)))
+            except IllegalActionError:
                 return False
-            betting.apply(action)
         self._head = head
         return num_rounds == betting.round and self._position < self._definition.num_players
 

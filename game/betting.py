@@ -35,7 +35,20 @@ CALL_ACTION = Action(CALL)
 class BettingState:
     """The betting of one hand, changed in place by `apply`."""
 
-    __slots__ = ("actions", "definition", "finished", "folded", "max_spent", "min_raise_to", "round", "spent")
+    __slots__ = (
+        "_num_active",
+        "_num_called",
+        "actions",
+        "definition",
+        "finished",
+        "folded",
+        "max_spent",
+        "min_raise_to",
+        "num_raises",
+        "player_to_act",
+        "round",
+        "spent",
+    )
 
     def __init__(self, definition: GameDefinition):
         self.definition = definition
@@ -46,16 +59,17 @@ class BettingState:
         self.round = 0
         self.finished = False
         self.actions: list[list[tuple[int, Action]]] = [[]]  # per round: (player, action)
+        self._num_active = sum(blind < stack for blind, stack in zip(definition.blinds, definition.stacks))
+        self._num_called = 0  # active players who have acted since the last raise of the round, the raiser included
+        self.num_raises = 0  # in the round
+        self.player_to_act = self._next_active(definition.first_players[0])  # -1 once the hand is finished
 
     def copy(self) -> "BettingState":
         other = BettingState.__new__(BettingState)
-        other.definition = self.definition
+        for name in BettingState.__slots__:
+            setattr(other, name, getattr(self, name))
         other.spent = self.spent.copy()
         other.folded = self.folded.copy()
-        other.max_spent = self.max_spent
-        other.min_raise_to = self.min_raise_to
-        other.round = self.round
-        other.finished = self.finished
         other.actions = [actions.copy() for actions in self.actions]
         return other
 
@@ -65,27 +79,15 @@ class BettingState:
 
     __hash__ = None  # type: ignore[assignment]  # mutable, so not hashable
 
-    def _is_active(self, player: int) -> bool:
-        return not self.folded[player] and self.spent[player] < self.definition.stacks[player]
-
-    def num_active(self) -> int:
-        """Players who can still act: not folded, chips left."""
-        return sum(map(self._is_active, range(self.definition.num_players)))
+    def _next_active(self, player: int) -> int:
+        """The first from `player` on who can still act: not folded, chips left."""
+        stacks = self.definition.stacks
+        while self.folded[player] or self.spent[player] >= stacks[player]:
+            player = (player + 1) % len(stacks)
+        return player
 
     def num_folded(self) -> int:
         return sum(self.folded)
-
-    @property
-    def player_to_act(self) -> int:
-        """The position to act; -1 once the hand is finished."""
-        if self.finished:
-            return -1
-        num_players = self.definition.num_players
-        actions = self.actions[self.round]
-        player = (actions[-1][0] + 1) % num_players if actions else self.definition.first_players[self.round]
-        while not self._is_active(player):
-            player = (player + 1) % num_players
-        return player
 
     def can_fold(self) -> bool:
         """Folding is legal only where calling would cost chips."""
@@ -94,13 +96,9 @@ class BettingState:
     def raise_range(self) -> tuple[int, int] | None:
         """Smallest and largest raise-to of the player to act, or None where no raise is possible."""
         definition = self.definition
-        if self.finished:
+        if self.finished or self._num_active < 2:
             return None
-        actions = self.actions[self.round]
-        num_raises = sum(action.kind == RAISE for _, action in actions)
-        if num_raises >= definition.max_raises[self.round]:
-            return None
-        if self.at_action_limit() or self.num_active() < 2:
+        if self.num_raises >= definition.max_raises[self.round] or self.at_action_limit():
             return None
         stack = definition.stacks[self.player_to_act]
         if definition.limit:
@@ -130,46 +128,51 @@ class BettingState:
         """Play a legal action of the player to act."""
         if not self.is_legal(action):
             raise IllegalActionError(self._why_illegal(action))
+        definition = self.definition
         player = self.player_to_act
-        stack = self.definition.stacks[player]
+        stack = definition.stacks[player]
         if action.kind == FOLD:
             self.folded[player] = True
         elif action.kind == CALL:
             self.spent[player] = min(self.max_spent, stack)
-        elif self.definition.limit:
-            self.max_spent = min(self.max_spent + self.definition.raise_sizes[self.round], stack)
-            self.spent[player] = self.max_spent
-            action = Action(RAISE, self.max_spent)
         else:
-            self.min_raise_to = max(self.min_raise_to, 2 * action.raise_to - self.max_spent)
+            if definition.limit:
+                action = Action(RAISE, min(self.max_spent + definition.raise_sizes[self.round], stack))
+            else:
+                self.min_raise_to = max(self.min_raise_to, 2 * action.raise_to - self.max_spent)
             self.max_spent = self.spent[player] = action.raise_to
+            self.num_raises += 1
+            self._num_called = 0
+        if action.kind != FOLD and self.spent[player] < stack:
+            self._num_called += 1
+        else:
+            self._num_active -= 1
         self.actions[self.round].append((player, action))
-        self._close_round_if_over()
-
-    def _close_round_if_over(self) -> None:
-        definition = self.definition
         if self.num_folded() == definition.num_players - 1:
-            self.finished = True
-            return
-        num_called = 0
-        for player, action in reversed(self.actions[self.round]):
-            if action.kind != FOLD and self.spent[player] < definition.stacks[player]:
-                num_called += 1
-            if action.kind == RAISE:
-                break
-        num_active = self.num_active()
-        if num_called < num_active:
-            return
+            self._finish()
+        elif self._num_called < self._num_active:
+            self.player_to_act = self._next_active((player + 1) % definition.num_players)
+        else:
+            self._close_round()
+
+    def _close_round(self) -> None:
+        definition = self.definition
         last_round = definition.num_rounds - 1
-        if num_active >= 2 and self.round < last_round:
+        if self._num_active >= 2 and self.round < last_round:
             self.round += 1
             self.actions.append([])
             self.min_raise_to = self.max_spent + max(1, definition.big_blind)
-        else:
-            self.finished = True
-            if num_active < 2:  # nobody can act any more: the rest of the board is dealt out
-                self.round = last_round
-                self.actions.extend([] for _ in range(definition.num_rounds - len(self.actions)))
+            self._num_called = self.num_raises = 0
+            self.player_to_act = self._next_active(definition.first_players[self.round])
+            return
+        self._finish()
+        if self._num_active < 2:  # nobody can act any more: the rest of the board is dealt out
+            self.round = last_round
+            self.actions.extend([] for _ in range(definition.num_rounds - len(self.actions)))
+
+    def _finish(self) -> None:
+        self.finished = True
+        self.player_to_act = -1
 
     def _why_illegal(self, action: Action) -> str:
         text = action.text(self.definition.limit)

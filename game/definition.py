@@ -64,7 +64,7 @@ class GameDefinition:
     def cards_per_hand(self) -> int:
         return self.num_players * self.num_hole_cards + self.board_sizes[-1]
 
-    @property
+    @cached_property
     def big_blind(self) -> int:
         """The largest blind: the unit of the no-limit minimum raise, and of results in mbb."""
         return max(self.blinds)

@@ -75,5 +75,4 @@ def check_action(action: Action | None, betting: BettingState) -> Answer:
 
 def _refused_by_length(betting: BettingState) -> bool:
     """Whether no raise is possible only because the round holds too many actions."""
-    raises = sum(action.kind == RAISE for _, action in betting.actions[betting.round])
-    return betting.at_action_limit() and raises < betting.definition.max_raises[betting.round]
+    return betting.at_action_limit() and betting.num_raises < betting.definition.max_raises[betting.round]

@@ -34,8 +34,14 @@ def _redirect(out: Path, err: Path) -> None:
         os.close(opened)
 
 
-def deal(settings: MatchSettings, folder: Path, ports: Connection) -> None:
+def _keep_to(core: int | None) -> None:
+    if core is not None and hasattr(os, "sched_setaffinity"):  # Linux has it
+        os.sched_setaffinity(0, {core})
+
+
+def deal(settings: MatchSettings, folder: Path, ports: Connection, core: int | None = None) -> None:
     """The dealer: tells its ports through the pipe, and exits as `foldwise dealer` does."""
+    _keep_to(core)
     err = folder / f"{settings.name}.err"
     _redirect(Path(os.devnull), err)
 
@@ -50,8 +56,18 @@ def deal(settings: MatchSettings, folder: Path, ports: Connection) -> None:
     sys.exit(0 if run_loop(run_match(settings, write_out, write_err, folder)) else 1)
 
 
-def play(spec: str, seed: int, definition_text: str, port: int, deadline_seconds: float, out: Path, err: Path) -> None:
+def play(
+    spec: str,
+    seed: int,
+    definition_text: str,
+    port: int,
+    deadline_seconds: float,
+    out: Path,
+    err: Path,
+    core: int | None = None,
+) -> None:
     """A built-in player, as `foldwise play`."""
+    _keep_to(core)
     _redirect(out, err)
     logging.basicConfig(stream=sys.stderr)
     definition = parse_definition(definition_text, source="match.json")

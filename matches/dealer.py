@@ -118,6 +118,7 @@ class Dealer:
         self._seats: list[SeatConnection] = []
         self._log: LogFile | None = None
         self._transactions: TransactionFile | None = None
+        self._positions: list[int] = []  # by seat, in the hand under way
         self._last_sent = 0
         self.listeners: list[socket.socket] = []
 
@@ -220,13 +221,12 @@ class Dealer:
 
     def _next_hand(self, number: int, deals: Iterator[Deal]) -> Hand:
         self._clock.new_hand()
+        fixed = self._settings.fixed_seats
+        self._positions = [position_of_seat(seat, number, self._num_seats, fixed) for seat in range(self._num_seats)]
         return Hand(self._definition, next(deals), number)
 
     def _seat_of(self, position: int, hand: Hand) -> int:
         return seat_of_position(position, hand.number, self._num_seats, self._settings.fixed_seats)
-
-    def _position_of(self, seat: int, hand: Hand) -> int:
-        return position_of_seat(seat, hand.number, self._num_seats, self._settings.fixed_seats)
 
     def _finish(self, hand: Hand) -> None:
         """Count a finished hand and log it, unless an earlier run of this match has logged it."""
@@ -264,8 +264,8 @@ class Dealer:
         """The state to every seat in order; notes when the seat to act got its own, and returns that line."""
         requested = ""
         quiet = self._settings.quiet
-        for seat, connection in enumerate(self._seats):
-            position = self._position_of(seat, hand)
+        for seat, position in enumerate(self._positions):
+            connection = self._seats[seat]
             line = hand.line(position)
             if len(line) > MAX_STATE_LINE:
                 raise MatchFailure("ERROR: state message too long")

@@ -7,11 +7,13 @@ import json
 import math
 import multiprocessing
 import os
+import queue
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from dataclasses import asdict
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +88,12 @@ def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report
     stop = threading.Event()
     with _pool(plan, jobs) as pool:
         if plan.over == "tcp":
-            waiting = {pool.submit(play_over_tcp, run, folder, stop) for run in runs}
+            cores = _cores(jobs)
+            waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
         else:
-            waiting = {pool.submit(_play_memory_run, run, folder) for run in runs}
+            # An event cannot be handed to another process; those get the interrupt themselves.
+            heard = stop if isinstance(pool, ThreadPoolExecutor) else None
+            waiting = {pool.submit(_play_memory_run, run, folder, heard) for run in runs}
         faults = 0
         try:
             while waiting:
@@ -114,12 +119,29 @@ def _pool(plan: MatchPlan, jobs: int) -> Executor:
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _play_memory_run(run: Run, folder: Path) -> int:
+def _cores(jobs: int) -> "queue.SimpleQueue[int]":
+    """A processor for each of `jobs` runs at a time, in turn over those this process may use."""
+    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    cores: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for core in islice(cycle(available), jobs):
+        cores.put(core)
+    return cores
+
+
+def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> int:
+    core = cores.get()
+    try:
+        return play_over_tcp(run, folder, stop, core)
+    finally:
+        cores.put(core)
+
+
+def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None) -> int:
     plan = run.plan
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
-    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder))
+    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder), stop)
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:

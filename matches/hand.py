@@ -11,7 +11,7 @@ from game.definition import GameDefinition
 from game.errors import DefinitionError
 from game.evaluator import MAX_CARDS, evaluator_tables
 from game.evaluator_kernels import rank_of_hand
-from game.match_state import MatchState, view
+from game.match_state import MatchState, view, visible_hole_cards
 
 
 def check_playable(definition: GameDefinition) -> None:
@@ -27,7 +27,7 @@ def check_playable(definition: GameDefinition) -> None:
 class Hand:
     """A hand in play. Texts grow with the betting, so that a line costs one concatenation."""
 
-    __slots__ = ("_betting_text", "_boards", "_hidden_holes", "betting", "deal", "number")
+    __slots__ = ("_betting_text", "_boards", "_holes", "betting", "deal", "number")
 
     def __init__(self, definition: GameDefinition, deal: Deal, number: int):
         self.deal = deal
@@ -36,7 +36,9 @@ class Hand:
         self._betting_text = ""
         holes = [cards_text(cards) for cards in deal.hole_cards]
         last = len(holes) - 1
-        self._hidden_holes = [f"{'|' * p}{hole}{'|' * (last - p)}" for p, hole in enumerate(holes)]
+        self._holes = [
+            f"{'|' * p}{hole}{'|' * (last - p)}" for p, hole in enumerate(holes)
+        ]  # as each position sees them
         self._boards: list[str] = []
         start = 0
         text = ""
@@ -51,21 +53,15 @@ class Hand:
         before = betting.round
         betting.apply(action)
         self._betting_text += action.text(betting.definition.limit) + "/" * (betting.round - before)
-
-    def _holes(self, position: int) -> str:
-        betting = self.betting
-        if betting.finished and betting.is_showdown():
-            folded = betting.folded
-            return "|".join(
-                "" if folded[p] and p != position else cards_text(cards) for p, cards in enumerate(self.deal.hole_cards)
-            )
-        return self._hidden_holes[position]
+        if betting.is_showdown():
+            hole_cards = self.deal.hole_cards
+            visible = (visible_hole_cards(betting, hole_cards, position) for position in range(len(hole_cards)))
+            self._holes = ["|".join(map(cards_text, holes)) for holes in visible]
 
     def line(self, position: int) -> str:
         """The state line `position` gets, without its end."""
-        betting = self.betting
-        board = self._boards[betting.round]
-        return f"MATCHSTATE:{position}:{self.number}:{self._betting_text}:{self._holes(position)}{board}"
+        board = self._boards[self.betting.round]
+        return f"MATCHSTATE:{position}:{self.number}:{self._betting_text}:{self._holes[position]}{board}"
 
     def state(self, position: int) -> MatchState:
         """The same as a state."""

@@ -4,6 +4,7 @@ Strategies and built-in bots at a two-player table are played by a compiled engi
 """
 
 import logging
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -24,9 +25,10 @@ from game.evaluator import evaluator_tables
 from game.table_rules import table_rules
 from matches import memory_kernels as kernels
 from matches.hand import Hand, check_playable, score_line, seat_of_position
+from matches.plan import MatchStoppedError
 from matches.transcript import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
 
-_BLOCK_HANDS = 2000
+_BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
@@ -167,8 +169,18 @@ def play_values(
         return np.concatenate(list(blocks))
 
 
-def play_in_memory(match: MemoryMatch, players: tuple[Player, ...], path: Path) -> int:
-    """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults."""
+def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
+    if stop is not None and stop.is_set():
+        raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
+
+
+def play_in_memory(
+    match: MemoryMatch, players: tuple[Player, ...], path: Path, stop: threading.Event | None = None
+) -> int:
+    """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults.
+
+    Raises `MatchStoppedError` soon after `stop` is set; the hands played by then are in the log.
+    """
     definition = match.definition
     check_playable(definition)
     played: list[list[float]] = []
@@ -187,9 +199,9 @@ def play_in_memory(match: MemoryMatch, players: tuple[Player, ...], path: Path) 
             file.write(header.encode("latin-1"))
         if is_compiled(players, definition):
             faults = 0
-            _play_compiled(match, players, shoe, len(played), totals, file)
+            _play_compiled(match, players, shoe, len(played), totals, file, stop)
         else:
-            faults = _play_python(match, players, shoe, len(played), totals, file)
+            faults = _play_python(match, players, shoe, len(played), totals, file, stop)
         file.write(f"{score_line(totals.tolist(), match.names)}\n".encode("latin-1"))
     return faults
 
@@ -201,10 +213,12 @@ def _play_compiled(
     start: int,
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
+    stop: threading.Event | None,
 ) -> None:
     table = CompiledTable(players, match.definition)
     first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
     for number in range(start, match.num_hands, _BLOCK_HANDS):
+        _check_not_stopped(stop, match)
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
         totals += table.play(cards, number, (first, second), file).sum(axis=0)
         file.flush()
@@ -217,11 +231,13 @@ def _play_python(
     start: int,
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
+    stop: threading.Event | None,
 ) -> int:
     definition = match.definition
     faults = 0
     deals = shoe.deals()
     for number in range(start, match.num_hands):
+        _check_not_stopped(stop, match)
         hand = Hand(definition, next(deals), number)
         seats = [seat_of_position(p, number, definition.num_players, False) for p in range(definition.num_players)]
         while not hand.betting.finished:

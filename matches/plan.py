@@ -12,11 +12,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from game.errors import DefinitionError, FormatError
+from game.errors import DefinitionError, FormatError, ProtocolError
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
 Order = Literal["AB", "BA"]
+
+
+class MatchStoppedError(ProtocolError):
+    """A run given up because the match was."""
 
 
 class MatchPlan(BaseModel):

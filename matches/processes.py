@@ -20,7 +20,7 @@ from game.definition import parse_definition
 from game.errors import DefinitionError, ProtocolError
 from matches import children
 from matches.dealer import MatchSettings
-from matches.plan import PLAN_FILE, Run
+from matches.plan import PLAN_FILE, MatchStoppedError, Run
 from matches.transcript import is_complete
 
 HOST = "127.0.0.1"
@@ -30,10 +30,6 @@ _PORT_SECONDS = 120.0  # for the dealer to start: the fork server may have to co
 _POLL_SECONDS = 0.02
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["matches.preload"])
-
-
-class MatchStoppedError(ProtocolError):
-    """A run given up because the match was."""
 
 
 class Child:
@@ -68,7 +64,7 @@ class Child:
                 self.wait(_KILL_SECONDS)
 
 
-def _start_dealer(run: Run, folder: Path) -> tuple[Child, list[int]]:
+def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list[int]]:
     plan = run.plan
     settings = MatchSettings(
         name=run.name,
@@ -82,7 +78,7 @@ def _start_dealer(run: Run, folder: Path) -> tuple[Child, list[int]]:
         quiet=True,
     )
     ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=children.deal, args=(settings, folder, theirs), daemon=True)
+    process = _CONTEXT.Process(target=children.deal, args=(settings, folder, theirs, core), daemon=True)
     process.start()
     theirs.close()
     dealer = Child(process)
@@ -96,13 +92,13 @@ def _start_dealer(run: Run, folder: Path) -> tuple[Child, list[int]]:
     raise ProtocolError(f"run {run.name}: the dealer did not start; its output is in {folder / run.name}.err")
 
 
-def _start_player(run: Run, seat: int, port: int, folder: Path) -> Child:
+def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None) -> Child:
     spec = run.players()[seat]
     out, err = (folder / f"{run.name}.player{seat}.{ending}" for ending in ("std", "err"))
     if not spec.startswith("cmd:"):
         plan = run.plan
         seed = run.player_seeds()[seat]
-        arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err)
+        arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, core)
         process = _CONTEXT.Process(target=children.play, args=arguments, daemon=True)
         process.start()
         return Child(process)
@@ -123,17 +119,21 @@ def _start_player(run: Run, seat: int, port: int, folder: Path) -> Child:
             raise DefinitionError(f"cannot start {program!r} ({error.strerror}): give an executable") from error
 
 
-def play_over_tcp(run: Run, folder: Path, stop: threading.Event) -> int:
-    """Play a run, or the rest of a broken one, in `folder`; how many players ended with a fault."""
+def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | None = None) -> int:
+    """Play a run, or the rest of a broken one, in `folder`; how many players ended with a fault.
+
+    Dealer and built-in players keep to the processor `core`: they take turns, and a turn on one processor costs a
+    switch, where on several it costs waking one that has gone idle. Programs run where they like.
+    """
     log = run.log_path(folder)
     if log.exists() and is_complete(log):
         return 0
     with contextlib.ExitStack() as stack:
-        dealer, ports = _start_dealer(run, folder)
+        dealer, ports = _start_dealer(run, folder, core)
         stack.callback(dealer.end)
         players = []
         for seat, port in enumerate(ports):
-            players.append(_start_player(run, seat, port, folder))
+            players.append(_start_player(run, seat, port, folder, core))
             stack.callback(players[-1].end)
         _wait_for_dealer(dealer, players, stop)
         if dealer.exit_code != 0:

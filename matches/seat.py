@@ -115,6 +115,8 @@ class SeatConnection:
             except OSError:  # reset by the peer: what came before it is lost, as it is to any reader
                 self.ended = True
             else:
+                if not self._received and 0 < data.find(b"\n") + 1 == len(data) <= MAX_LINE:
+                    return data  # one whole line, as a player sends it
                 self._received += data
                 self.ended = not data
 

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import threading
 from itertools import combinations
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from game.library import find_game
 from matches.all_in import expected_line_values, expected_values, is_all_in
 from matches.duplicate import play_match, seat_table
 from matches.memory import MemoryMatch, play_in_memory
-from matches.plan import MatchPlan, create_folder, load_plan
+from matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
 from matches.statistics import estimate, pair_values, position_values, sequence_half_width
 from matches.transcript import parse_state_line, seat_values, state_lines
 
@@ -95,6 +96,29 @@ def test_interrupted_memory_match_goes_on_as_if_it_were_not(tmp_path):
     result = play_match(load_plan(tmp_path / "broken"), tmp_path / "broken", 2, lambda text, share: None)
     assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
     assert result["mean_mbb"] == expected["mean_mbb"]
+
+
+class StopAtSecondLook(threading.Event):
+    """Set from the second time on that somebody looks."""
+
+    def is_set(self):
+        before = super().is_set()
+        self.set()
+        return before
+
+
+@pytest.mark.parametrize("wrap", [lambda bot: bot, InPython])
+def test_stopped_memory_match_ends_after_its_block_and_goes_on(wrap, tmp_path):
+    match = MemoryMatch("m", "hunl", GAMES["hunl"], 1200, 3, ("A", "B"))
+    bots = tuple(wrap(Bot("random", seed)) for seed in (1, 2))
+    play_in_memory(match, bots, tmp_path / "whole.log")
+    with pytest.raises(MatchStoppedError, match="--resume"):
+        play_in_memory(match, bots, tmp_path / "stopped.log", StopAtSecondLook())
+    whole, stopped = (tmp_path / "whole.log").read_bytes(), (tmp_path / "stopped.log").read_bytes()
+    assert whole.startswith(stopped)
+    assert stopped.count(b"STATE:") in (1, 500)
+    play_in_memory(match, bots, tmp_path / "stopped.log")
+    assert (tmp_path / "stopped.log").read_bytes() == whole
 
 
 def test_interrupted_tcp_match_goes_on_as_if_it_were_not(tmp_path):
