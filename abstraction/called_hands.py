@@ -56,7 +56,7 @@ def _fingerprint() -> str:
 def disjoint_pairs() -> NDArray[np.bool_]:
     """[1326, 1326]: whether two hole-card pairs can be dealt together."""
     masks = (1 << PAIR_CARDS.astype(np.int64)).sum(axis=1)
-    return (masks[:, np.newaxis] & masks) == 0
+    return np.asarray((masks[:, np.newaxis] & masks) == 0)
 
 
 def called_hands(folder: Path | None = None, report: Report | None = None) -> NDArray[np.int32]:
@@ -95,4 +95,4 @@ def _count(report: Report | None) -> NDArray[np.int32]:
         total += counts[np.ix_(relabelled, relabelled)]
     won, rest = np.divmod(total * disjoint_pairs(), len(rows.pairs))
     assert not rest.any()  # every board of an orbit was counted the same number of times
-    return won.astype(np.int32)
+    return np.asarray(won, np.int32)

@@ -12,7 +12,9 @@ _NONE, _ONE = np.int16(0), np.int16(1)  # typed, so that the sums below stay in 
 
 
 @kernel
-def count_block(evaluator, board_cards, orbits, first, last, counts):  # -, uint8[N, 5], int64[N], -, -, int32[1326, 1326]
+def count_block(
+    evaluator, board_cards, orbits, first, last, counts
+):  # -, uint8[N, 5], int64[N], -, -, int32[1326, 1326]
     """Add, for pairs i > j on boards `first` to `last`, the boards each stands for: +1 where i ranks higher, -1 lower.
 
     A pair that clashes with the board has rank 0 and so loses to every other: over all boards, not only suit-distinct
