@@ -62,10 +62,11 @@ def _joint_row(game, street, player, hand):
 
 
 @kernel
-def weigh_by_ranges(game, node, rules, own, other, out):
-    """Weight of each infoset of a public node: 1, or the reach of its player, of the other player, or both.
+def weigh_by_ranges(game, probability, node, rules, own, other, out):
+    """Weight of each infoset of a public node: how often it is dealt, and the reach of either player or of both.
 
-    The other's reach of an infoset is the sum over his buckets, by the probability that both are dealt.
+    The papers' hands are dealt alike; with that weight, buckets of hands draw as the hands in them would. The other
+    player's reach of an infoset is the sum over his buckets, by the probability that both are dealt.
     """
     player = node.player
     num_own = np.int64(game.num_buckets[node.street, player])
@@ -74,39 +75,43 @@ def weigh_by_ranges(game, node, rules, own, other, out):
         flat = game.by_second if player == 0 else game.by_first
         multiply(flat, game.offset[game.fold_matrix[node.street]], num_own, num_other, other, 1.0, out)
     else:
-        out[:num_own] = 1.0
+        out[:num_own] = probability[node.street, player, :num_own]
     if rules.weighting & BY_OWN_REACH:
         for i in range(num_own):
             out[i] *= own[i]
 
 
 @kernel
-def weigh_against_hand(game, node, rules, own, hand, out):
+def weigh_against_hand(game, probability, node, rules, own, hand, out):
     """The same where the other player has one hand."""
     num_own = np.int64(game.num_buckets[node.street, node.player])
     if rules.weighting & BY_OPPONENT_REACH:
         out[:num_own] = _joint_row(game, node.street, node.player, hand)
     else:
-        out[:num_own] = 1.0
+        out[:num_own] = probability[node.street, node.player, :num_own]
     if rules.weighting & BY_OWN_REACH:
         for i in range(num_own):
             out[i] *= own[i]
 
 
 @kernel
-def mean_strategy(table, node, num_infosets, rules, sigma, weights, rng, out):
-    """The policy of a public node, eq. 4 to 7: RCS, MCS, WCS, MAS, WAS. Where all weights are zero, all count alike."""
+def mean_strategy(table, node, num_infosets, rules, sigma, dealt, weights, rng, out):
+    """The policy of a public node, eq. 4 to 7: RCS, MCS, WCS, MAS, WAS.
+
+    `dealt` float64[n] is how often each infoset is dealt: RCS draws one by it, and it stands in for weights that are
+    all zero.
+    """
     num_actions = np.int64(node.num_children)
     if rules.one_infoset:
-        chosen = int(next_uniform(rng) * num_infosets) * num_actions
+        chosen = draw_action(dealt, num_infosets, next_uniform(rng)) * num_actions
         out[:num_actions] = sigma[chosen : chosen + num_actions]
         return
     total = 0.0
     for i in range(num_infosets):
         total += weights[i]
     if total <= 0.0:
-        weights[:num_infosets] = 1.0
-        total = np.float64(num_infosets)
+        weights[:num_infosets] = dealt[:num_infosets]
+        total = 1.0
     out[:num_actions] = 0.0
     for i in range(num_infosets):
         if weights[i] == 0.0:

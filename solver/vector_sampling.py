@@ -187,9 +187,10 @@ class VectorSampling:
 
     def _work(self, worker: _Worker, steps: Float, first: int, last: int, num_walks: int) -> int:
         """The walks of one thread: for each step and each traverser from first to last - 1, so many."""
-        shared = self.table, worker.updates, self.counts, worker.drawn, self.rules, steps, first, last, num_walks
+        rules = self.rules
+        tables = self._vector_game, self._probability, self.table, worker.updates, self.counts, worker.drawn
         if self._has_vectors:
-            return int(run_vector(self._vector_game, *shared, worker.frames, worker.walk_rng))
+            return int(run_vector(*tables, rules, steps, first, last, num_walks, worker.frames, worker.walk_rng))
         deals = np.empty((len(steps) * (last - first) * num_walks, 2, self.game.num_streets), dtype=np.int32)
         self.game.deals.draw(worker.deal_rng, deals, np.empty(len(deals), dtype=np.int32))
-        return int(run_semivector(self._vector_game, self._probability, *shared, deals, worker.frames, worker.walk_rng))
+        return int(run_semivector(*tables, rules, steps, first, last, num_walks, deals, worker.frames, worker.walk_rng))

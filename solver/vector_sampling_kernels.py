@@ -1,11 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Vectorised Monte Carlo CFR on the public tree (Li et al., 2020): a walk of both vectors, and one against one hand.
 
-Shared by all: `game`, a VectorGame; `table` float64[2E], what the walk reads; `updates` float64[2E], what it adds to,
-which may be the table itself, since a walk comes to a row once and adds to it when it leaves; `counts` and `drawn`
-float64[N], likewise: how often each child was drawn at its public node. `weight` is 1 / q, with q the probability of
-all draws so far, of both players, as they were made. Everything a walk adds carries it, so every update has the
-full-width one as its mean (eq. 3), wherever the draws leave no action out that counts.
+Shared by all: `game`, a VectorGame; `probability` float64[S, 2, B] of each player's buckets; `table` float64[2E], what
+the walk reads; `updates` float64[2E], what it adds to, which may be the table itself, since a walk comes to a row once
+and adds to it when it leaves; `counts` and `drawn` float64[N], likewise: how often each child was drawn at its public
+node. `weight` is 1 / q, with q the probability of all draws so far, of both players, as they were made. Everything a
+walk adds carries it, so every update has the full-width one as its mean (eq. 3), wherever the draws leave no action
+out that counts.
 """
 
 from typing import NamedTuple
@@ -68,7 +69,7 @@ def _add_regrets(updates, node, num_own, regret_weight, action_value, value):
 
 
 @kernel
-def walk_vector(game, table, updates, counts, drawn, rules, step, traverser, frames, rng):
+def walk_vector(game, probability, table, updates, counts, drawn, rules, step, traverser, frames, rng):
     """Vector form: both players' buckets as vectors, one sequence of draws for all. Returns nodes visited.
 
     The traverser's average strategy grows at his own nodes, by his reach times his strategy over q. The root's reach
@@ -136,8 +137,10 @@ def walk_vector(game, table, updates, counts, drawn, rules, step, traverser, fra
                 else:
                     weights = frames.infoset_weight
                     ranges = average_reach if weighs_averages else reach
-                    weigh_by_ranges(game, node, rules, ranges[player], ranges[other], weights)
-                    mean_strategy(table, node, num_acting, rules, sigma, weights, rng, taken)
+                    weigh_by_ranges(game, probability, node, rules, ranges[player], ranges[other], weights)
+                    mean_strategy(
+                        table, node, num_acting, rules, sigma, probability[street, player], weights, rng, taken
+                    )
                     explore(rules, step, counts, node.first_child, num_actions, taken)
                     take_one(num_actions, rng, taken)
                 count_taken(drawn, node.first_child, num_actions, taken)
@@ -178,10 +181,9 @@ def walk_vector(game, table, updates, counts, drawn, rules, step, traverser, fra
 def walk_semivector(game, probability, table, updates, counts, drawn, rules, step, hand, traverser, frames, rng):
     """Semi-vector form: the traverser's buckets as a vector against one sampled hand. Returns nodes visited.
 
-    `hand` int32[S] is the opponent's bucket on each street, drawn with `probability` float64[S, 2, B], which his values
-    are divided by; an end of the game then reads one row of its matrix. The opponent's average strategy grows at that
-    hand, by its reach times its strategy over q; the draw of the hand weighs it by chance's probability, a constant
-    factor of each infoset.
+    `hand` int32[S] is the opponent's bucket on each street, drawn with its probability, which values are divided by; an
+    end of the game then reads one row of its matrix. The opponent's average strategy grows at that hand, by its reach
+    times its strategy over q; the draw of the hand weighs it by chance's probability, a constant of each infoset.
     """
     nodes = game.nodes
     opponent = 1 - traverser
@@ -256,8 +258,10 @@ def walk_semivector(game, probability, table, updates, counts, drawn, rules, ste
                 else:
                     weights = frames.infoset_weight
                     own = average_reach if weighs_averages else reach
-                    weigh_against_hand(game, node, rules, own, hand[street], weights)
-                    mean_strategy(table, node, num_own, rules, sigma, weights, rng, taken)
+                    weigh_against_hand(game, probability, node, rules, own, hand[street], weights)
+                    mean_strategy(
+                        table, node, num_own, rules, sigma, probability[street, traverser], weights, rng, taken
+                    )
                     explore(rules, step, counts, node.first_child, num_actions, taken)
                     take_one(num_actions, rng, taken)
                 count_taken(drawn, node.first_child, num_actions, taken)
@@ -315,14 +319,16 @@ def settle_against_hand(game, node, traverser, hand, out):
 
 
 @kernel
-def run_vector(game, table, updates, counts, drawn, rules, steps, first, last, num_walks, frames, rng):
+def run_vector(game, probability, table, updates, counts, drawn, rules, steps, first, last, num_walks, frames, rng):
     """Iterations in a row, steps float64[T, 4]: for traversers first to last - 1, so many walks each."""
     num_visited = 0
     for t in range(steps.shape[0]):
         step = SamplingStep(steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3])
         for traverser in range(first, last):
             for _ in range(num_walks):
-                num_visited += walk_vector(game, table, updates, counts, drawn, rules, step, traverser, frames, rng)
+                num_visited += walk_vector(
+                    game, probability, table, updates, counts, drawn, rules, step, traverser, frames, rng
+                )
     return num_visited
 
 

@@ -9,17 +9,12 @@ import pytest
 from naive_solver import Script, full_width_update, matched, naive_game, own_reaches, read_table, runs, small_game
 
 from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import check_config
-from game.errors import DefinitionError
-from game.rng import make_state
 from game.tree_kernels import DECISION
 from solver import sampling_policy_kernels, vector_kernels, vector_sampling_kernels
-from solver.best_response import ExactResponse, make_vector_game
-from solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
-from solver.regret_kernels import normalise_sums
-from solver.sampling_policy_kernels import COUNT_EXPLORATION, SamplingRules, SamplingStep, explore
-from solver.vector_sampling import VectorSampling, bucket_probabilities, make_rules, make_sampling_frames, make_steps
+from solver.best_response import make_vector_game
+from solver.config import VECTOR_SAMPLED, SolverConfig
+from solver.sampling_policy_kernels import SamplingRules, SamplingStep
+from solver.vector_sampling import bucket_probabilities, make_rules, make_sampling_frames
 
 Array = npt.NDArray[np.float64]
 STEP = SamplingStep(alpha=0.4, beta=2.0, regret_weight=1.0, sum_weight=1.0)
@@ -54,17 +49,12 @@ def walk(
         named = [SimpleNamespace(**dict(zip(nodes.dtype.names or (), node))) for node in nodes.tolist()]
         vector_game = vector_game._replace(nodes=named)
     frames, drawn = make_sampling_frames(game), counts.copy()
-    shared = table, updates, counts, drawn, rules, STEP
-    if sampler.startswith("vector"):
-        return int(vector_sampling_kernels.walk_vector(vector_game, *shared, traverser, frames, rng))
     joint = game.deals.joint
     assert joint is not None
-    probability = bucket_probabilities(joint)
-    return int(
-        vector_sampling_kernels.walk_semivector(
-            vector_game, probability, *shared, hand, traverser, frames, rng
-        )
-    )
+    shared = vector_game, bucket_probabilities(joint), table, updates, counts, drawn, rules, STEP
+    if sampler.startswith("vector"):
+        return int(vector_sampling_kernels.walk_vector(*shared, traverser, frames, rng))
+    return int(vector_sampling_kernels.walk_semivector(*shared, hand, traverser, frames, rng))
 
 
 def random_table(game: AbstractGame, seed: int, least: float) -> Array:
