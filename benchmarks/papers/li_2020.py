@@ -58,6 +58,16 @@ def forms(full: bool) -> dict[str, tuple[str, int, Settings]]:
     return curves
 
 
+def references(full: bool) -> dict[str, tuple[str, int, Settings]]:
+    """What the samplers compete with: the value form, and full-width CFR, which this small tree is no match for."""
+    curves: dict[str, tuple[str, int, Settings]] = {}
+    for cards, size in (("none", "1,326"), ("lossless", "169")):
+        curves[f"external (value form), {size}"] = (cards, 300_000 if full else 100_000, {"sampler": "external"})
+        curves[f"average (value form), {size}"] = (cards, 300_000 if full else 100_000, {"sampler": "average"})
+        curves[f"cfr+, {size}"] = (cards, 1_000 if full or size == "169" else 100, {"sampler": "cfr+"})
+    return curves
+
+
 def exploration(last: int) -> dict[str, tuple[str, int, Settings]]:
     """Figure 2."""
     return {
@@ -179,7 +189,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="3e5 iterations instead of 2e4: hours instead of minutes")
     parser.add_argument("--seeds", type=int, default=5, choices=sorted(_STUDENT))
-    parser.add_argument("--figure", action="append", help="forms, exploration, policies, skipping or discounting")
+    parser.add_argument(
+        "--figure", action="append", help="forms, exploration, policies, skipping, discounting or references"
+    )
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
     last = 300_000 if arguments.full else 20_000
@@ -189,6 +201,7 @@ def main() -> None:
         "skipping": skipping(last),
         "discounting": discounting(last),
         "forms": forms(arguments.full),
+        "references": references(arguments.full),
     }
     arguments.output.mkdir(parents=True, exist_ok=True)
     points: list[Point] = []
@@ -197,6 +210,7 @@ def main() -> None:
             continue
         here: list[Point] = []
         for curve, (cards, end, settings) in curves.items():
+            # Full-width solvers draw nothing, yet all curves of a figure have as many runs.
             for seed in range(1, arguments.seeds + 1):
                 here += run_curve(figure, curve, seed, cards, end, settings)
         report(figure, here, arguments.seeds)
