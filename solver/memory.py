@@ -31,8 +31,8 @@ def estimate_bytes(game: AbstractGame) -> int:
 
 def _joint_bytes(joint: JointDeals) -> int:
     """What exact deals take: noticeable where every hand is a bucket."""
-    pairs = int(joint.num_buckets.astype(np.int64).prod(axis=1).sum()) * (1 + joint.outcomes.shape[1])
-    return _CATEGORY_BYTES * len(joint.probability) + _MATRIX_COPIES * pairs * np.dtype(np.float64).itemsize
+    pairs = int(joint.num_buckets.astype(np.int64).prod(axis=1).sum()) * (1 + int(joint.outcomes.shape[1]))
+    return _CATEGORY_BYTES * len(joint.probability) + _MATRIX_COPIES * 8 * pairs
 
 
 def available_bytes() -> int:
