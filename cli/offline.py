@@ -33,7 +33,11 @@ def solve(
     config: ConfigArgument,
     output: FolderOption,
     sampler: Annotated[
-        str | None, typer.Option(help="chance, external, outcome, average, cfr, cfr+, lcfr, dcfr.")
+        str | None,
+        typer.Option(
+            help="chance, external, outcome, average, cfr, cfr+, lcfr, dcfr, or vector- or semivector- with average, "
+            "outcome, external, robust."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None,
     nodes: Annotated[str | None, typer.Option(help="Stop after this many nodes visited; 1e9 is understood.")] = None,

@@ -43,7 +43,7 @@ def make_vector_game(game: AbstractGame) -> VectorGame:
             parents.append(joint.parents[street - 1][player])
     return VectorGame(
         nodes=game.tree.nodes,
-        num_buckets=joint.num_buckets,
+        num_buckets=np.ascontiguousarray(joint.num_buckets),  # one layout, so that kernels compile once
         by_first=np.concatenate([matrix.ravel() for matrix in matrices]),
         by_second=np.concatenate([matrix.T.ravel() for matrix in matrices]),
         offset=np.cumsum([0, *sizes[:-1]]).astype(np.int64),

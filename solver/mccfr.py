@@ -76,6 +76,10 @@ class Mccfr:
             limits.append(discount.epoch_iterations - self.iteration % discount.epoch_iterations)
         return min(limits)
 
+    def arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64]]:
+        """What a checkpoint keeps."""
+        return {"table": self.table, "rng": self.rng}
+
     def advance(self, iterations: int) -> None:
         """Run that many iterations, at most `largest_step`."""
         options = self._options()

@@ -13,10 +13,11 @@ from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
 from solver.best_response import ExactResponse, Policy, has_exact_response
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
-from solver.config import FULL_WIDTH, RunConfig
+from solver.config import FULL_WIDTH, VECTOR_SAMPLED, RunConfig
 from solver.mccfr import Mccfr
 from solver.regret_kernels import mean_positive_regret, normalise_sums
 from solver.vector_cfr import VectorCfr
+from solver.vector_sampling import VectorSampling
 
 _STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02
@@ -51,6 +52,8 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     """The solver a config names."""
     if config.solver.sampler in FULL_WIDTH:
         return VectorCfr(game, config.solver)
+    if config.solver.sampler in VECTOR_SAMPLED:
+        return VectorSampling(game, config.solver)
     return Mccfr(game, config.solver)
 
 

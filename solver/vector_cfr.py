@@ -66,7 +66,6 @@ class VectorCfr:
         self.iteration = 0
         self.nodes = 0
         self.table: Float = np.zeros(2 * game.num_entries)
-        self.rng = np.zeros((0, 4), dtype=np.uint64)  # draws nothing
         self.effective_iterations = 0.0
         self._schedule = SCHEDULES[config.sampler]
         self._vector_game = make_vector_game(game)
@@ -75,6 +74,10 @@ class VectorCfr:
     @property
     def largest_step(self) -> int:
         return 1 << 62
+
+    def arrays(self) -> dict[str, Float]:
+        """What a checkpoint keeps; nothing is drawn."""
+        return {"table": self.table}
 
     def advance(self, iterations: int) -> None:
         """Run that many iterations, each updating both players in turn."""
