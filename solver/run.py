@@ -13,8 +13,9 @@ from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
 from solver.best_response import ExactResponse, Policy, has_exact_response
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
-from solver.config import FULL_WIDTH, VECTOR_SAMPLED, RunConfig
+from solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
 from solver.mccfr import Mccfr
+from solver.public_chance import PublicChance
 from solver.regret_kernels import mean_positive_regret, normalise_sums
 from solver.vector_cfr import VectorCfr
 from solver.vector_sampling import VectorSampling
@@ -54,6 +55,8 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
         return VectorCfr(game, config.solver)
     if config.solver.sampler in VECTOR_SAMPLED:
         return VectorSampling(game, config.solver)
+    if config.solver.sampler in PUBLIC_CHANCE:
+        return PublicChance(game, config.solver)
     return Mccfr(game, config.solver)
 
 
