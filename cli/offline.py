@@ -35,8 +35,8 @@ def solve(
     sampler: Annotated[
         str | None,
         typer.Option(
-            help="chance, external, outcome, average, cfr, cfr+, lcfr, dcfr, or vector- or semivector- with average, "
-            "outcome, external, robust."
+            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, or vector- or semivector- "
+            "with average, outcome, external, robust."
         ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None,

@@ -244,25 +244,18 @@ def draw_hand(hands, rng, single):  # Hands of all hands, -, Hands whose arrays 
 
 
 @kernel(_nrt=False)
-def walk_narrowed(nodes, table, hands, ends, single, traverser, narrowed, sum_weight, floor, frames, rng):
-    """A walk for the traverser with one hand drawn for player `narrowed`: the opponent (`opcs`) or himself (`spcs`)."""
-    one = draw_hand(hands[narrowed], rng, single)
-    both = (hands[0], one) if narrowed == 1 else (one, hands[1])
-    return walk_public(nodes, table, both, ends, traverser, traverser + 1, sum_weight, floor, frames)
-
-
-@kernel(_nrt=False)
 def walk_iteration(nodes, table, hands, ends, single, form, sum_weight, floor, frames, rng):
     """One iteration on known public chance: a walk for both players, or one for each with one player's hand drawn.
 
     form 0: all hands of both; 1: the opponent's hand is drawn; 2: the traverser's.
     """
-    if form == 0:
-        return walk_public(nodes, table, hands, ends, 0, 2, sum_weight, floor, frames)
     num_visited = 0
-    for traverser in range(2):
-        narrowed = 1 - traverser if form == 1 else traverser
-        num_visited += walk_narrowed(
-            nodes, table, hands, ends, single, traverser, narrowed, sum_weight, floor, frames, rng
-        )
+    for traverser in range(1 if form == 0 else 2):
+        both, first, last = hands, 0, 2
+        if form != 0:
+            narrowed = 1 - traverser if form == 1 else traverser
+            one = draw_hand(hands[narrowed], rng, single)
+            both = (hands[0], one) if narrowed == 1 else (one, hands[1])
+            first, last = traverser, traverser + 1
+        num_visited += walk_public(nodes, table, both, ends, first, last, sum_weight, floor, frames)
     return num_visited

@@ -32,6 +32,7 @@ Ints = npt.NDArray[np.int32]
 _RIVER_CARDS = 5
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
 _PIECES_PER_THREAD = 4
+_LEAST_MASS = 1e-300
 _RESPOND = Rules(*(np.float32(0.0),) * 5, learns=False, responds=True)
 
 
@@ -107,10 +108,10 @@ class Subgame:
             for pieces in _share_pieces(self.nodes, self._leaves, len(rivers), threads)
         ]
         self._ranges = [np.asarray(one, dtype=np.float64)[self.board.pairs] for one in ranges]
-        self._ranges = [one / one.sum() for one in self._ranges]
-        self._pair_mass = self._mass(board, ranges)
+        self._ranges = [one / max(float(one.sum()), _LEAST_MASS) for one in self._ranges]
+        self._pair_mass = self._mass(board)
 
-    def _mass(self, board: Sequence[int], ranges: tuple[Float, Float]) -> float:
+    def _mass(self, board: Sequence[int]) -> float:
         """Probability that two hands drawn from the ranges share no card."""
         other = np.zeros(NUM_PAIRS)
         other[self.board.pairs] = self._ranges[1]

@@ -83,9 +83,9 @@ def expected_change(game: AbstractGame, table: Array, sampler: str, traverser: i
                 public_kernels.walk_public(nodes, after, hands, ends, 0, 2, 1.0, -inf, frames)
             else:
                 narrowed = traverser if sampler == "spcs" else 1 - traverser
-                public_kernels.walk_narrowed(
-                    nodes, after, hands, ends, single, traverser, narrowed, 1.0, -inf, frames, script
-                )
+                one = public_kernels.draw_hand(hands[narrowed], script, single)
+                both = (hands[0], one) if narrowed == 1 else (one, hands[1])
+                public_kernels.walk_public(nodes, after, both, ends, traverser, traverser + 1, 1.0, -inf, frames)
 
         for script in runs(run):
             change += weight * script.probability * (after - table)

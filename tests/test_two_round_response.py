@@ -1,14 +1,13 @@
-"""Exact best responses in two-round hold'em: against matrices of all pairs of hands, and the abstract game's own."""
+"""Exact best responses in two-round hold'em: against matrices of all pairs of hands."""
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_solver import random_policy
+from naive_solver import random_policy, small_game
 from test_public_chance import coarse_two_limit
 
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from abstraction.abstract_game import AbstractGame
 from abstraction.boards import Boards, boards
-from abstraction.holdem_deals import two_round_joint
 from game.errors import DefinitionError
 from game.evaluator import rank_pairs
 from game.hand_index import hand_index
@@ -25,8 +24,8 @@ APART = ((MASKS[:, None] & MASKS[None, :]) == 0).astype(float)  # [1326, 1326]
 class Oracle:
     """Recursion with matrices of all pairs of hands, flop by flop; the traverser picks by class before the flop."""
 
-    def __init__(self, game: AbstractGame, policy: Float, traverser: int, flops: Boards):
-        self.game, self.policy, self.traverser, self.flops = game, policy, traverser, flops
+    def __init__(self, game: AbstractGame, policy: Float, traverser: int, flops: Boards, responds: bool):
+        self.game, self.policy, self.traverser, self.flops, self.responds = game, policy, traverser, flops, responds
         self.classes = hand_index((2,)).index_hands(PAIR_CARDS)
 
     def by_class(self, values: Float) -> Float:
@@ -40,12 +39,15 @@ class Oracle:
             parts = [w * self.best(first, reach, f) for f, w in enumerate(self.flops.orbits)]
             return self.by_class(np.sum(parts, axis=0)) / (22100 * 1176 * 1081)
         if node["kind"] == DECISION:
-            children = [
-                self.best(first + a, reach * self.probability(node, a, flop), flop)
-                for a in range(int(node["num_children"]))
-            ]
             mine = node["player"] == self.traverser
-            return np.max(children, axis=0) if mine else np.sum(children, axis=0)
+            shares = [self.probability(node, a, flop) for a in range(int(node["num_children"]))]
+            children = [self.best(first + a, reach if mine else reach * p, flop) for a, p in enumerate(shares)]
+            if mine and self.responds:
+                return np.max(children, axis=0)
+            if mine:  # before the flop a class plays as any of its hands does
+                hands = slice(None) if flop is not None else np.unique(self.classes, return_index=True)[1]
+                children = [p[hands] * child for p, child in zip(shares, children)]
+            return np.sum(children, axis=0)
         live = np.ones(1326)
         matrix = APART
         if flop is not None:
@@ -58,8 +60,6 @@ class Oracle:
         return values if flop is not None else self.by_class(values) / (1326 * 1225)
 
     def probability(self, node: np.void, action: int, flop: int | None) -> Float:
-        if node["player"] == self.traverser:
-            return np.ones(1326)
         assert self.game.cards is not None
         if flop is None:
             buckets = self.game.cards.bucket_hands(0, PAIR_CARDS)
@@ -81,48 +81,29 @@ def test_best_responses_equal_recursion_over_all_pairs(monkeypatch: pytest.Monke
     policy = random_policy(game, 2, share_of_zeros=0.3)
     ours = TwoRoundResponse(game).exploitability(policy)
     for traverser in range(2):
-        oracle = Oracle(game, policy, traverser, few)
-        wanted = oracle.best(0, np.ones(1326), None).sum()
-        assert ours.best_response_mbb[traverser] == pytest.approx(1000.0 * wanted, rel=1e-10)
+        wanted, value = (
+            1000.0 * Oracle(game, policy, traverser, few, responds).best(0, np.ones(1326), None).sum()
+            for responds in (True, False)
+        )
+        assert ours.best_response_mbb[traverser] == pytest.approx(wanted, rel=1e-10)
+        assert ours.value_mbb == pytest.approx(value if traverser == 0 else -value, rel=1e-9)
 
 
-def test_values_equal_those_of_the_joint_deals() -> None:
-    """All 1,755 flops: the strategy's value agrees with the joint deals of its buckets, and a response gains on it."""
-    coarse = coarse_two_limit(3, 4)
-    assert coarse.cards is not None
-    joint = two_round_joint(coarse.cards)
-    assert joint is not None
-    game = make_abstract_game("coarse", coarse.tree, JointSource(joint), 1, coarse.cards)
-    policy = random_policy(game, 1)
-    real = TwoRoundResponse(game).exploitability(policy)
-    probability, value = joint.probability, 0.0
-    for category in range(len(probability)):
-        value += probability[category] * _value(game, policy, 0, category)
-    assert real.value_mbb == pytest.approx(1000.0 * value, rel=1e-9)
-    assert real.best_response_mbb[0] > real.value_mbb
-    assert real.best_response_mbb[1] > -real.value_mbb
-
-
-def _value(game: AbstractGame, policy: Float, at: int, category: int) -> float:
-    """What player 0 gets in one category of the deal, by recursion."""
-    joint = game.deals.joint
-    assert joint is not None
-    node = game.tree.nodes[at]
-    first, player = int(node["first_child"]), int(node["player"])
-    if node["kind"] == CHANCE:
-        return _value(game, policy, first, category)
-    if node["kind"] == DECISION:
-        width = int(node["num_children"])
-        row = int(node["base"]) + int(joint.buckets[category, player, node["street"]]) * width
-        return sum(float(policy[row + a]) * _value(game, policy, first + a, category) for a in range(width))
-    if node["kind"] == FOLDED:
-        return float(node["value"]) * (-1.0 if player == 0 else 1.0)
-    return float(node["value"]) * float(joint.outcomes[joint.outcome_row[category], node["detail"]])
+def test_all_flops_together_have_the_weight_of_one_hand() -> None:
+    """An opponent who calls before the flop and then gives up to any bet loses, on every flop, all he put in."""
+    game = coarse_two_limit(1, 1)
+    nodes = game.tree.nodes
+    policy = np.zeros(game.num_entries)
+    for node in nodes[nodes["kind"] == DECISION]:
+        can_fold = nodes[int(node["first_child"])]["kind"] == FOLDED
+        policy[int(node["base"]) + (1 if can_fold and node["street"] == 0 else 0)] = 1.0
+    result = TwoRoundResponse(game).exploitability(policy)
+    lost = 1000.0 * nodes["value"][(nodes["kind"] == FOLDED) & (nodes["street"] == 1)].max()
+    assert result.best_response_mbb == pytest.approx((lost, lost), rel=1e-9)
+    assert result.value_mbb == pytest.approx(0.0, abs=1e-9)
 
 
 def test_other_games_are_refused() -> None:
-    from naive_solver import small_game
-
     leduc = small_game("leduc")
     assert not has_two_round_response(leduc)
     with pytest.raises(DefinitionError, match="two-round"):
