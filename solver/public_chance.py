@@ -1,6 +1,9 @@
-"""Public chance sampling and its two relatives: `pcs`, `opcs`, `spcs` (Johanson et al., AAMAS 2012)."""
+"""Public chance sampling and its two relatives: `pcs`, `opcs`, `spcs` (Johanson et al., AAMAS 2012).
 
-from dataclasses import dataclass, field
+All public cards are drawn at once, and then hands of both players (pcs), of the traverser (opcs) or of the opponent
+(spcs) as a vector. Games with a card abstraction draw boards from the deck; games of few deals are cut into the parts
+that public chance makes of them. Settings of pruning are for the walks over single deals and change nothing here.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -140,91 +143,73 @@ def make_ends(num_board: int) -> Ends:
     )
 
 
-@dataclass
 class _BoardWorker:
     """Walks on boards drawn from the deck, hands bucketed by the card abstraction."""
 
-    game: AbstractGame
-    cards: CardAbstraction
-    form: int
-    deal_rng: State
-    walk_rng: State
-    num_board: int = field(init=False)
-    hands: Hands = field(init=False)
-    single: Hands = field(init=False)
-    ends: Ends = field(init=False)
-    frames: PublicFrames = field(init=False)
-    scratch: BoardScratch = field(init=False)
-    preflop: Int = field(init=False)
-
-    def __post_init__(self) -> None:
-        num_streets = self.game.num_streets
-        self.num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else _RUN_OUT_CARDS
-        self.ends = make_ends(self.num_board)
-        self.hands = make_hands(self.ends.board.pairs.size, num_streets)
-        self.single = make_hands(1, num_streets)
-        self.frames = make_public_frames(self.game, self.hands.num_hands)
-        self.scratch = make_scratch()
-        self.preflop = self.cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
+    def __init__(self, game: AbstractGame, cards: CardAbstraction, form: int, deal_rng: State, walk_rng: State):
+        num_streets = game.num_streets
+        self._game, self._cards, self._form = game, cards, form
+        self._deal_rng, self._walk_rng = deal_rng, walk_rng
+        self._num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else _RUN_OUT_CARDS
+        self._ends = make_ends(self._num_board)
+        self._hands = make_hands(self._ends.board.pairs.size, num_streets)
+        self._single = make_hands(1, num_streets)
+        self._frames = make_public_frames(game, self._hands.num_hands)
+        self._scratch = make_scratch()
+        self._preflop: Int = cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
         """Run iterations; returns public nodes visited."""
         return int(
             run_boards(
-                self.game.tree.nodes,
+                self._game.tree.nodes,
                 table,
-                self.cards.tables,
+                self._cards.tables,
                 evaluator_tables(),
-                self.preflop,
+                self._preflop,
                 PAIR_CARDS,
-                self.num_board,
-                self.scratch,
-                self.hands,
-                self.ends,
-                self.single,
-                self.form,
+                self._num_board,
+                self._scratch,
+                self._hands,
+                self._ends,
+                self._single,
+                self._form,
                 iterations,
                 options.sum_weight,
                 options.regret_floor,
-                self.frames,
-                self.deal_rng,
-                self.walk_rng,
+                self._frames,
+                self._deal_rng,
+                self._walk_rng,
             )
         )
 
 
-@dataclass
 class _PartWorker:
     """Walks on the parts of a small game."""
 
-    game: AbstractGame
-    parts: PartSet
-    form: int
-    deal_rng: State
-    walk_rng: State
-
-    def __post_init__(self) -> None:
-        most_hands = self.parts.weight.shape[2]
-        self._frames = make_public_frames(self.game, most_hands)
-        self._ends = make_ends(5)
-        self._single = make_hands(1, self.game.num_streets)
+    def __init__(self, game: AbstractGame, parts: PartSet, form: int, deal_rng: State, walk_rng: State):
+        self._game, self._parts, self._form = game, parts, form
+        self._deal_rng, self._walk_rng = deal_rng, walk_rng
+        self._frames = make_public_frames(game, parts.weight.shape[2])
+        self._ends = make_ends(_RUN_OUT_CARDS)  # unused memory: matrices decide
+        self._single = make_hands(1, game.num_streets)
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
         """Run iterations; returns public nodes visited."""
         return int(
             run_parts(
-                self.game.tree.nodes,
+                self._game.tree.nodes,
                 table,
-                self.parts,
+                self._parts,
                 self._ends,
                 self._single,
-                self.form,
+                self._form,
                 iterations,
                 options.sum_weight,
                 options.regret_floor,
                 self._frames,
-                self.deal_rng,
-                self.walk_rng,
+                self._deal_rng,
+                self._walk_rng,
             )
         )
 

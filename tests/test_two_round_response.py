@@ -6,14 +6,18 @@ import pytest
 from naive_solver import random_policy, small_game
 from test_public_chance import coarse_two_limit
 
-from abstraction.abstract_game import AbstractGame
+from abstraction.abstract_game import AbstractGame, make_abstract_game
 from abstraction.boards import Boards, boards
+from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from abstraction.holdem_deals import CardSource
 from game.errors import DefinitionError
 from game.evaluator import rank_pairs
 from game.hand_index import hand_index
 from game.hole_cards import PAIR_CARDS
 from game.tree_kernels import CHANCE, DECISION, FOLDED
 from solver import two_round_response
+from solver.best_response import ExactResponse
+from solver.responses import has_response, make_response
 from solver.two_round_response import TwoRoundResponse, has_two_round_response
 
 Float = npt.NDArray[np.float64]
@@ -108,3 +112,15 @@ def test_other_games_are_refused() -> None:
     assert not has_two_round_response(leduc)
     with pytest.raises(DefinitionError, match="two-round"):
         TwoRoundResponse(leduc)
+
+
+def test_games_without_abstraction_are_measured_by_their_flops() -> None:
+    """Lossless two-round hold'em is its own abstract game; with buckets that forget, no exact response is known."""
+    coarse = coarse_two_limit(2, 2)
+    streets = [StreetAbstraction("lossless", hand_index(shape).size, shape) for shape in ((2,), (2, 3))]
+    cards = CardAbstraction(streets, {"test": 2})
+    lossless = make_abstract_game("lossless", coarse.tree, CardSource(cards, 2, 3), 1, cards)
+    assert has_response(lossless) and isinstance(make_response(lossless), TwoRoundResponse)
+    assert not has_response(coarse)
+    leduc = small_game("leduc")
+    assert has_response(leduc) and isinstance(make_response(leduc), ExactResponse)
