@@ -7,6 +7,9 @@ one bucket share one strategy and change it once, by their sum. A player's hands
 whole is public chance sampling, the traverser's whole its `opcs`, the opponent's whole its `spcs`.
 
 N: most hands; S: streets; A: most actions; D: depth of the tree.
+
+Kernels marked `_nrt=False` count no references. What `draw_hand` returns is therefore borrowed from its arguments: only
+kernels marked alike may call it.
 """
 
 from typing import NamedTuple
