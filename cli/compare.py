@@ -104,15 +104,15 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None
     from abstraction.build import load_abstract_game
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
-    from solver.best_response import ExactResponse, has_exact_response
+    from solver.responses import has_response, make_response
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
         return [None] * len(pipelines)  # the solver had none either: do not build the deals to find out
     game = load_abstract_game(strategy)
-    if not has_exact_response(game):
+    if not has_response(game):
         return [None] * len(pipelines)
-    response = ExactResponse(game)
+    response = make_response(game)
     return [
         response.exploitability(postprocessed_policy(strategy, game, pipeline)).exploitability_mbb
         for pipeline in pipelines

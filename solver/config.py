@@ -8,6 +8,7 @@ from abstraction.config import AbstractionConfig, Strict
 
 _VECTOR_KINDS = ("average", "outcome", "external", "robust")
 SAMPLED = ("chance", "external", "outcome", "average")
+PUBLIC_CHANCE = ("pcs", "opcs", "spcs")
 FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr")
 VECTOR_SAMPLED = tuple(f"{form}-{kind}" for form in ("vector", "semivector") for kind in _VECTOR_KINDS)
 
@@ -41,6 +42,9 @@ class SolverConfig(Strict):
         "external",
         "outcome",
         "average",
+        "pcs",
+        "opcs",
+        "spcs",
         "cfr",
         "cfr+",
         "lcfr",

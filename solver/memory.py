@@ -9,7 +9,7 @@ from abstraction.abstract_game import AbstractGame
 from abstraction.estimate import SizeEstimate
 from abstraction.joint_deals import JointDeals
 from game.errors import DefinitionError
-from solver.best_response import has_exact_response
+from solver.responses import has_response
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
@@ -21,7 +21,7 @@ def estimate_bytes(game: AbstractGame) -> int:
     """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
     tables = 2 * game.num_entries * np.dtype(np.float64).itemsize
     tree = sum(array.nbytes for array in game.tree)
-    policy = game.num_entries * np.dtype(np.float32).itemsize if has_exact_response(game) else 0
+    policy = game.num_entries * np.dtype(np.float32).itemsize if has_response(game) else 0
     joint = _joint_bytes(game.deals.joint) if game.deals.joint is not None else 0
     cards = 0
     if game.cards is not None:
