@@ -1,0 +1,44 @@
+"""`foldwise convert`: hand histories between ACPC logs and PHH."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.output import JsonOption, emit, stdout
+from game.errors import DefinitionError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("convert")(convert)
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A match folder, a .log, or a .phh or .phhs file.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")],
+    game: Annotated[
+        str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Convert hand histories between ACPC logs and PHH, the notation pokerkit reads.
+
+    Example: foldwise convert runs/match runs/match-phh
+
+    Example: foldwise convert runs/match/0000.AB.log hands.phhs
+
+    Example: foldwise convert hands.phhs hands.log
+    """
+    from matches.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+
+    kinds = (source.suffix.lower(), target.suffix.lower())
+    if source.is_dir():
+        hands = convert_folder(source, target, game)
+    elif kinds in ((LOG, PHH), (LOG, PHHS)):
+        hands = log_to_phh(source, target, game)
+    elif kinds in ((PHH, LOG), (PHHS, LOG)):
+        hands = phh_to_log(source, target)
+    else:
+        raise DefinitionError(f"{source} to {target}: expected two folders, or files from .log to .phhs or back")
+    result = {"hands": hands, "output": str(target)}
+    emit(result, as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))
