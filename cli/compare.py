@@ -186,6 +186,9 @@ def tournament(
     ] = None,
     over: OverOption = "memory",
     jobs: JobsOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")
+    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -209,6 +212,8 @@ def tournament(
     else:
         game = game or "hunl"
         definition = table_definition(game)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
     table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs())
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
     result = {
@@ -222,6 +227,9 @@ def tournament(
         ],
     }
 
+    if output is not None:
+        _write_tournament(output, result)
+
     def show() -> None:
         text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell")
         for heading in ("", *map(short_name, resolved), "average"):
@@ -233,3 +241,16 @@ def tournament(
         stdout.print(text)
 
     emit(result, as_json, show)
+
+
+def _write_tournament(output: Path, result: dict[str, Any]) -> None:
+    import json
+
+    (output / "tournament.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    with (output / "tournament.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
+        for player, row in zip(result["players"], result["cells"]):
+            for opponent, cell in zip(result["players"], row):
+                if cell is not None:
+                    writer.writerow([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])

@@ -57,10 +57,7 @@ def golden_hands(file_name: str) -> list[tuple[GameDefinition, str]]:
 
 def play_in_pokerkit(text: str) -> list[float]:
     """What each player wins; raises `ValueError` where pokerkit refuses an action."""
-    state = None
-    for state in PokerkitHand.loads(text):
-        pass
-    assert state is not None
+    state = list(PokerkitHand.loads(text))[-1]
     assert not state.status  # the hand is over, nothing had to be repaired
     return [float(value) for value in state.payoffs]
 
