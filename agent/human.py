@@ -24,7 +24,7 @@ _WORDS = {
 }
 
 
-class SeatLeftError(KeyboardInterrupt):
+class SeatLeftError(BaseException):
     """The person has left the table. Not an `Exception`: nobody is to answer check or fold for them."""
 
 

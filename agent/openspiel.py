@@ -69,8 +69,9 @@ def _kuhn(table: StrategyTable) -> Iterator[tuple[str, list[tuple[int, float]]]]
             kind = action_of_code(code).kind
             history += "b" if kind == RAISE or (kind == CALL and bet) else "p"
             bet = bet or kind == RAISE
+        played = table.table(node).played
         for card_number, card in enumerate(sorted(definition.deck)):
-            row = table.row(node, lookup.bucket((card,)))
+            row = played[lookup.bucket((card,))].tolist()
             # Children are (check, raise) or (fold, call): pass and bet in either case.
             yield f"{card_number}{history}", [(0, row[0]), (1, row[1])]
 
@@ -94,11 +95,12 @@ def _leduc(table: StrategyTable) -> Iterator[tuple[str, list[tuple[int, float]]]
         texts = [" ".join(map(str, actions)) for actions in rounds]
         first, count = int(record["first_child"]), int(record["num_children"])
         numbers = [_action_number(int(code)) for code in tree.action[first : first + count]]
+        played = table.table(node).played
         for private_number, private in enumerate(deck):
             for public_number, public in enumerate(deck) if street else [(-1, -1)]:
                 if public == private:
                     continue
-                row = table.row(node, lookup.bucket((private,), (public,) if street else ()))
+                row = played[lookup.bucket((private,), (public,) if street else ())].tolist()
                 shown = f"[Public: {public_number}]" if street else ""
                 name = (
                     f"[Observer: {player}][Private: {private_number}][Round {street + 1}][Player: {player}]"
@@ -123,10 +125,10 @@ def _liars_dice(table: StrategyTable) -> Iterator[tuple[str, list[tuple[int, flo
         first, count = int(record["first_child"]), int(record["num_children"])
         codes = [int(code) for code in tree.action[first : first + count]]
         numbers = [num_bids if code < 0 else code for code in codes]
+        played = table.table(node).played.tolist()
         for bucket, die in table.labels(int(record["player"]), 0).items():
-            row = table.row(node, bucket)
             # OpenSpiel lists legal actions in ascending order.
-            yield " ".join([die, *bids]), sorted(zip(numbers, row))
+            yield " ".join([die, *bids]), sorted(zip(numbers, played[bucket]))
 
 
 def _poker(table: StrategyTable) -> tuple[GameDefinition, Any]:

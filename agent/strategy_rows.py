@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,14 @@ class StrategyRow:
     postprocessed: list[float]
 
 
+class NodeTable(NamedTuple):
+    """All rows of one decision, by bucket."""
+
+    raw: Float  # [buckets, A]
+    played: Float  # [buckets, A]: post-processed
+    reached: npt.NDArray[np.bool_]  # [buckets]
+
+
 class StrategyTable:
     """Every infoset of a strategy folder."""
 
@@ -65,11 +74,12 @@ class StrategyTable:
         tree = self.strategy.tree
         words: list[str] = []
         while node > 0:
-            words.append(self._action_text(int(tree.action[node])))
+            words.append(self.action_text(int(tree.action[node])))
             node = int(tree.parent[node])
         return (" " if self.definition is None else "").join(reversed(words))
 
-    def _action_text(self, code: int) -> str:
+    def action_text(self, code: int) -> str:
+        """An entry of `Tree.action` in words."""
         if self.definition is None:
             game = find_game(self.strategy.manifest.game)
             assert isinstance(game, BluffGame)
@@ -98,10 +108,24 @@ class StrategyTable:
             if wanted is not None and path != wanted:
                 continue
             labels = self.labels(int(record["player"]), int(record["street"]))
+            table = self.table(node)
+            first, count = int(record["first_child"]), int(record["num_children"])
+            actions = [self.action_text(int(code)) for code in self.strategy.tree.action[first : first + count]]
             for index in range(num_buckets):
                 label = labels.get(index, "")
                 if (bucket is None or index == bucket) and (hand is None or label == hand):
-                    yield self._row(node, path, index, label)
+                    yield StrategyRow(
+                        node=node,
+                        player=int(record["player"]),
+                        street=int(record["street"]),
+                        betting=path,
+                        bucket=index,
+                        hand=label,
+                        reached=bool(table.reached[index]),
+                        actions=actions,
+                        probabilities=table.raw[index].tolist(),
+                        postprocessed=table.played[index].tolist(),
+                    )
 
     def _wanted_betting(self, betting: str) -> str:
         """The text as `betting()` writes it: with every mark between rounds."""
@@ -109,38 +133,24 @@ class StrategyTable:
             return betting
         return read_betting(self.definition, betting).betting_text()
 
-    def row(self, node: int, bucket: int) -> list[float]:
-        """The probabilities of one infoset, post-processed."""
-        return self._played(node, self.strategy.row(node, bucket)[0]).tolist()
-
-    def _played(self, node: int, row: Float) -> Float:
-        if not self._pipeline.steps:
-            return row
-        record = self.strategy.tree.nodes[node]
-        player = int(record["player"])
-        kinds, sizes = np.zeros(row.size, np.int8), np.zeros(row.size)
-        stack = self.definition.stacks[player] if self.definition is not None else _NO_STACK
-        describe_actions(self.strategy.tree, node, stack, kinds, sizes)
-        first = self._is_first(node, player)
-        return self._pipeline.apply(row, Actions(kinds, sizes), street=int(record["street"]), first=first)
-
-    def _row(self, node: int, path: str, bucket: int, label: str) -> StrategyRow:
-        tree = self.strategy.tree
+    def table(self, node: int) -> NodeTable:
+        """All rows of one decision."""
+        tree, stored = self.strategy.tree, self.strategy.stored
         record = tree.nodes[node]
-        first, count = int(record["first_child"]), int(record["num_children"])
-        row, reached = self.strategy.row(node, bucket)
-        return StrategyRow(
-            node=node,
-            player=int(record["player"]),
-            street=int(record["street"]),
-            betting=path,
-            bucket=bucket,
-            hand=label,
-            reached=reached,
-            actions=[self._action_text(int(code)) for code in tree.action[first : first + count]],
-            probabilities=row.tolist(),
-            postprocessed=self._played(node, row).tolist(),
-        )
+        base, count, player = int(record["base"]), int(record["num_children"]), int(record["player"])
+        place = int(np.searchsorted(self._decisions, node))
+        rows = stored[base : base + count * int(self._num_buckets[place])].reshape(-1, count).astype(np.float64)
+        totals = rows.sum(axis=1, keepdims=True)
+        reached = totals[:, 0] > 0.0
+        raw = np.where(totals > 0.0, rows / np.where(totals > 0.0, totals, 1.0), 1.0 / count)
+        if not self._pipeline.steps:
+            return NodeTable(raw, raw, reached)
+        kinds, sizes = np.zeros(count, np.int8), np.zeros(count)
+        stack = self.definition.stacks[player] if self.definition is not None else _NO_STACK
+        describe_actions(tree, node, stack, kinds, sizes)
+        first = self._is_first(node, player)
+        played = self._pipeline.apply(raw, Actions(kinds, sizes), street=int(record["street"]), first=first)
+        return NodeTable(raw, played, reached)
 
     def _is_first(self, node: int, player: int) -> bool:
         tree = self.strategy.tree

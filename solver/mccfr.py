@@ -1,5 +1,6 @@
 """Monte Carlo CFR: blocks of iterations on one table, by one or more threads."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -16,7 +17,9 @@ from solver.sampling_kernels import Frames, WalkOptions
 
 Float = npt.NDArray[np.float64]
 
-_RUN_BLOCK = {
+# Walks a block of deals: the signature of `solver.block_kernels`; returns the nodes visited.
+RunBlock = Callable[..., int]
+_RUN_BLOCK: dict[str, RunBlock] = {
     "chance": block_kernels.run_chance,
     "external": block_kernels.run_external,
     "outcome": block_kernels.run_outcome,
@@ -41,9 +44,9 @@ class _Worker:
 
 
 class Mccfr:
-    """One of the samplers on one game."""
+    """One of the samplers on one game: that of the config, or a `run_block` of the caller's own (docs/api/sampler.md)."""
 
-    def __init__(self, game: AbstractGame, config: SolverConfig):
+    def __init__(self, game: AbstractGame, config: SolverConfig, run_block: RunBlock | None = None):
         self.game = game
         self.config = config
         self.iteration = 0
@@ -52,7 +55,7 @@ class Mccfr:
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
         self._deals_per_iteration = 1 if config.sampler == "chance" else 2
-        self._run_block = _RUN_BLOCK[config.sampler]
+        self._run_block = run_block or _RUN_BLOCK[config.sampler]
         self._block_deals = 4096
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
