@@ -13,14 +13,14 @@ from rich.console import Console as RichConsole
 from agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
 from cli.offline import StrategyArgument
 from cli.output import JsonOption, SeedOption, emit, stderr
-from game.cards import SUITS, card_text, suit_of
+from game.cards import card_text, suit_of
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from agent.strategy_player import Decision
     from game.definition import GameDefinition
 
-_SUIT_MARKS = "♣♦♥♠"
+_SUIT_MARKS = "♣♦♥♠"  # in the order of game.cards.SUITS
 _SUIT_STYLES = ("green", "blue", "red", "default")
 _BAR_WIDTH = 20
 
@@ -135,7 +135,7 @@ class TerminalTable:
             f"bucket {decision.bucket}{reached}:[/dim]"
         )
         for action, raw, played in zip(decision.actions, decision.probabilities, decision.postprocessed):
-            mark = ">" if action == decision.action else " "
+            mark = "*" if action == decision.action else " "
             bar = "█" * round(_BAR_WIDTH * played)
             note = "" if abs(raw - played) < 5e-4 else f" (solved {raw:.1%})"
             self._screen.print(f"   {mark} {action:>8} {played:6.1%} {bar}{note}", markup=False)
@@ -158,9 +158,6 @@ def cards_markup(cards: Sequence[int]) -> str:
     return " ".join(
         f"[bold {_SUIT_STYLES[suit_of(card)]}]{card_text(card)[0]}{_SUIT_MARKS[suit_of(card)]}[/]" for card in cards
     )
-
-
-assert len(_SUIT_MARKS) == len(SUITS)
 
 
 def _screen() -> RichConsole:
