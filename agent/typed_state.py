@@ -37,6 +37,11 @@ def typed_state(definition: GameDefinition, betting: str, board: str, hand: str)
             f"board {board!r} and hand {hand!r}: expected {expected} board and {definition.num_hole_cards} hole cards, "
             f"all distinct, after the betting {betting!r}"
         )
+    for card in (*hole, *cards):
+        if card not in definition.deck:
+            raise FormatError(
+                f"card {cards_text([card])!r} is not in this game's deck: expected one of {cards_text(definition.deck)}"
+            )
     sections, start = [], 0
     for size in definition.board_sizes[: past.round + 1]:
         sections.append(cards_text(cards[start:size]))

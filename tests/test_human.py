@@ -198,7 +198,7 @@ def talk(process, terminal, answer):
     """Answer every prompt of a program at a terminal until it ends; what it wrote."""
     written = ""
     answered = 0
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program gets there
     while time.monotonic() < deadline:
         if not select.select([terminal], [], [], 0.2)[0]:
             if process.poll() is not None:
