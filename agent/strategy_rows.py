@@ -96,8 +96,13 @@ class StrategyTable:
         bucket: int | None = None,
     ) -> Iterator[StrategyRow]:
         """The rows that fit every condition given, in the order of the tree."""
+        wanted = self._wanted_betting(betting) if betting is not None else None  # refused now, not at the first row
+        return self._rows(street, player, wanted, hand, bucket)
+
+    def _rows(
+        self, street: int | None, player: int | None, wanted: str | None, hand: str | None, bucket: int | None
+    ) -> Iterator[StrategyRow]:
         nodes = self.strategy.tree.nodes
-        wanted = self._wanted_betting(betting) if betting is not None else None
         for node, num_buckets in zip(self._decisions.tolist(), self._num_buckets.tolist()):
             record = nodes[node]
             if street is not None and int(record["street"]) != street:

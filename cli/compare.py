@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 HandsOption = Annotated[int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2)]
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
+LogsOption = Annotated[
+    bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
+]
 JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
 
 
@@ -53,6 +57,7 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None,
+    logs: LogsOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,7 +80,7 @@ def compare(
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    table = _table(folder, hands, seed, over, jobs)
+    table = replace(_table(folder, hands, seed, over, jobs), folder=_logs_folder(output, logs))
     line = ProgressLine("compare")
     comparison = comparisons.compare(table, folder, texts, players, line.update, str(parse_translation(translation)))
     exploitability: list[float | None] = [None] * len(texts)
@@ -97,6 +102,19 @@ def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> 
     opened = OpenStrategy(folder)
     game = opened.strategy.manifest.game
     return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
+
+
+def _logs_folder(output: Path | None, logs: bool) -> Path | None:
+    """Where the matches are kept, if they are; a new folder."""
+    if not logs:
+        return None
+    if output is None:
+        raise DefinitionError("--logs without a folder to write to: give -o DIR")
+    folder = output / "matches"
+    if folder.exists():
+        raise DefinitionError(f"{str(folder)!r} holds matches: give another folder with -o")
+    folder.mkdir(parents=True)
+    return folder
 
 
 def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None]:
@@ -189,6 +207,7 @@ def tournament(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")
     ] = None,
+    logs: LogsOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -214,7 +233,8 @@ def tournament(
         definition = table_definition(game)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs())
+    kept = _logs_folder(output, logs)
+    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept)
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
     result = {
         "players": resolved,

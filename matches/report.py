@@ -34,6 +34,8 @@ from matches.transcript import hand_number, line_values, parse_state_line, state
 Float = npt.NDArray[np.float64]
 COMPARISON_FILE = "comparison.json"
 TOURNAMENT_FILE = "tournament.json"
+MATCHES_FOLDER = "matches"  # of a comparison or tournament that kept its logs
+_LEAST_HANDS = 10  # to replay, of each of its matches
 _CURVE_POINTS = 300
 
 
@@ -107,6 +109,7 @@ class TableReport:
     title: str
     kind: str  # "comparison" or "tournament"
     data: dict[str, Any]
+    matches: list[MatchReport] = field(default_factory=list)  # where the logs were kept
 
 
 Report = MatchReport | TableReport
@@ -133,7 +136,10 @@ def load_report(
         return _match_report(_read_log(source, game), num_hands, num_biggest, explain=False)
     for name, kind in ((COMPARISON_FILE, "comparison"), (TOURNAMENT_FILE, "tournament")):
         if (source / name).is_file():
-            return TableReport(source.resolve().name, kind, _read_json(source / name))
+            folders = sorted((source / MATCHES_FOLDER).glob("*/")) if (source / MATCHES_FOLDER).is_dir() else []
+            each = max(_LEAST_HANDS, num_hands // max(1, len(folders)))
+            matches = [_match_report(_read_folder(folder), each, min(each, 5), explain) for folder in folders]
+            return TableReport(source.resolve().name, kind, _read_json(source / name), matches)
     if not (source / PLAN_FILE).is_file():
         raise DefinitionError(
             f"{str(source)!r} has no {PLAN_FILE}, {COMPARISON_FILE} or {TOURNAMENT_FILE}: "

@@ -22,6 +22,7 @@ def report_page(report: Report) -> str:
         heading, body = _match_body(report)
     else:
         heading, body = _comparison_body(report.data) if report.kind == "comparison" else _tournament_body(report.data)
+        body += _kept_matches(report.matches)
     style = files("matches").joinpath("page", "report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -79,19 +80,39 @@ def _match_body(report: MatchReport) -> tuple[str, str]:
             + (": the same cards from both sides." if report.unit == "pair" else "."),
             "running",
         ),
-        _section(
-            "By position",
-            _table(
-                ("position of A", "hands", "mbb per hand"),
-                [(escape(name), f"{value.count:,}", _estimate(value)) for name, value in report.positions],
-            ),
-            name="positions",
-        ),
+        _section("By position", _position_table(report), name="positions"),
         _section("By street", _street_table(report), "Where hands ended, and what A won or lost in them.", "streets"),
         _section("Biggest pots", _biggest_table(report), "Click a hand to replay it.", "biggest"),
-        _replayer(report),
+        _replayer(report.hands, report.num_explained),
     ]
     return heading, "".join(parts)
+
+
+def _position_table(report: MatchReport) -> str:
+    return _table(
+        ("position of A", "hands", "mbb per hand"),
+        [(escape(name), f"{value.count:,}", _estimate(value)) for name, value in report.positions],
+    )
+
+
+def _kept_matches(matches: Sequence[MatchReport]) -> str:
+    """The matches of a comparison or tournament, folded away, and one replayer for all of them."""
+    if not matches:
+        return ""
+    parts = []
+    hands: list[dict[str, Any]] = []
+    for match in matches:
+        a, b = (escape(name) for name in match.players)
+        parts.append(
+            f"<details><summary>{a} <span class='against'>against</span> {b}: {_estimate(match.result)}</summary>"
+            f"{running_chart(match.curve, match.unit)}<h3>By position</h3>{_position_table(match)}<h3>By street</h3>"
+            f"{_street_table(match)}<h3>Biggest pots</h3>{_biggest_table(match, len(hands))}</details>"
+        )
+        hands += [{**hand, "label": f"{match.title} {hand['label']}"} for hand in match.hands]
+    section = _section(
+        "Matches", "".join(parts), "A is the first player of each; click a hand to replay it.", "matches"
+    )
+    return section + _replayer(hands, sum(match.num_explained for match in matches))
 
 
 def _street_table(report: MatchReport) -> str:
@@ -109,9 +130,10 @@ def _street_table(report: MatchReport) -> str:
     return _table(("ended", "hands", "share", "A's total, bb", "mbb per such hand"), rows)
 
 
-def _biggest_table(report: MatchReport) -> str:
+def _biggest_table(report: MatchReport, first: int = 0) -> str:
+    """The biggest pots; `first` is the place of the report's first hand in the replayer."""
     rows = []
-    for index, (pot, hand) in enumerate(zip(report.pots_bb, report.hands)):
+    for index, (pot, hand) in enumerate(zip(report.pots_bb, report.hands), start=first):
         cards = " ".join(hand["cards"][hand["a"]]), " ".join(hand["cards"][1 - hand["a"]])
         rows.append(
             (
@@ -126,13 +148,13 @@ def _biggest_table(report: MatchReport) -> str:
     return _table(("hand", "pot, bb", "A's chips", "A", "B", "board"), rows)
 
 
-def _replayer(report: MatchReport) -> str:
-    data = json.dumps(report.hands, separators=(",", ":")).replace("<", "\\u003c")
+def _replayer(hands: Sequence[dict[str, Any]], num_explained: int) -> str:
+    data = json.dumps(list(hands), separators=(",", ":")).replace("<", "\\u003c")
     script = files("matches").joinpath("page", "replayer.js").read_text(encoding="utf-8")
     markup = files("matches").joinpath("page", "replayer.html").read_text(encoding="utf-8")
-    note = f"The {len(report.hands):,} hands with the largest pots"
-    if report.num_explained:
-        note += f"; the strategy's probabilities are known in {report.num_explained:,} of them"
+    note = f"The {len(hands):,} hands with the largest pots"
+    if num_explained:
+        note += f"; a strategy's probabilities are known in {num_explained:,} of them"
     return (
         _section("Replay", markup, f"{note}. Arrow keys step through a hand.", "replay")
         + f'<script type="application/json" id="hands">{data}</script>\n<script>\n{script}</script>\n'

@@ -33,8 +33,16 @@ def strategies(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("game, infosets", [("kuhn", 12), ("leduc", 936), ("bluff-1-1", 24576)])
-@pytest.mark.parametrize("pipeline", ["none", "threshold(0.2)"])
+@pytest.mark.parametrize(
+    "game, infosets, pipeline",
+    [
+        ("kuhn", 12, "none"),
+        ("kuhn", 12, "threshold(0.2)"),
+        ("leduc", 936, "none"),
+        ("leduc", 936, "purify except first"),
+        ("bluff-1-1", 24576, "none"),
+    ],
+)
 def test_openspiel_finds_the_same_exploitability(strategies, game, infosets, pipeline):
     strategy = Strategy(strategies / game)
     abstract = load_abstract_game(strategy)

@@ -39,6 +39,7 @@ def runs(tmp_path_factory):
     assert main(["match", f"strategy:{leduc}|purify", "bot:random", *words, "--explain", "-o", str(folder / "m")]) == 0
     words = ["--variants", "none,purify", "--opponents", "bot:random", "bot:call", "--hands", "200"]
     assert main(["compare", leduc, *words, "-o", str(folder / "c")]) == 0
+    assert main(["compare", leduc, *words, "-o", str(folder / "k"), "--logs"]) == 0
     assert main(["tournament", leduc, "bot:random", "bot:call", "--hands", "200", "-o", str(folder / "t")]) == 0
     assert main(["match", "bot:random", "bot:strength", "--hands", "100", "-o", str(folder / "n")]) == 0
     return folder
@@ -211,6 +212,7 @@ def test_interrupted_match_is_reported_as_far_as_it_goes(runs, tmp_path):
         ("m", {"running", "positions", "streets", "biggest", "replay", "hands", "step-on", "why"}),
         ("c", {"variants", "plot", "differences"}),
         ("t", {"cross", "plot"}),
+        ("k", {"variants", "plot", "differences", "matches", "replay"}),
     ],
 )
 def test_page_is_whole_by_itself(runs, name, sections, tmp_path, capsys):
@@ -227,7 +229,7 @@ def test_page_is_whole_by_itself(runs, name, sections, tmp_path, capsys):
     assert "https:" not in page
     assert "url(" not in page
     assert "width=device-width" in page
-    assert outline.tags.count("svg") == (2 if name == "c" else 1)
+    assert outline.tags.count("svg") == {"m": 1, "c": 2, "t": 1, "k": 6}[name]
 
 
 def test_tables_say_what_the_folders_say(runs):
@@ -240,6 +242,21 @@ def test_tables_say_what_the_folders_say(runs):
     page = report_page(load_report(runs / "t"))
     assert f"{cells[0][1]['mean_mbb']:+,.1f}</span> <small>± {cells[0][1]['ci95_mbb']:,.1f}" in page
     assert (runs / "t" / "tournament.csv").read_text().count("\n") == 7
+
+
+def test_comparison_with_logs_is_the_same_and_can_be_replayed(runs, capsys):
+    plain, kept = (json.loads((runs / name / "comparison.json").read_text()) for name in ("c", "k"))
+    assert kept["rows"] == plain["rows"]
+    report = load_report(runs / "k", num_hands=80)
+    means = [match.result.mean_mbb for match in report.matches]
+    assert means == pytest.approx([cell["mean_mbb"] for row in plain["rows"] for cell in row["results"]])
+    hands = hands_of(report_page(report))
+    assert len(hands) == 80
+    assert hands[20]["label"].startswith("001 ")
+    assert main(["compare", str(runs / "leduc"), "--opponents", "bot:call", "--logs", "-o", str(runs / "k")]) == 2
+    assert "holds matches" in capsys.readouterr().err
+    assert main(["tournament", "bot:call", "bot:fold", "--logs"]) == 2
+    assert "give -o DIR" in capsys.readouterr().err
 
 
 def test_names_cannot_break_the_page(tmp_path):
@@ -322,7 +339,7 @@ def open_page(browser, runs, tmp_path):
     assert not problems
 
 
-@pytest.mark.parametrize("name", ["m", "c", "t"])
+@pytest.mark.parametrize("name", ["m", "c", "t", "k"])
 @pytest.mark.parametrize("width, height", [(1280, 900), (360, 740)])
 def test_page_fits_desktop_and_phone(open_page, name, width, height):
     page = open_page(name, width, height)
