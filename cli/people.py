@@ -105,6 +105,7 @@ class TerminalTable:
     def show_end(self, end: HandEnd) -> None:
         show = self._screen.print
         state = end.state
+        show(f"[bold]hand {state.hand_number + 1} is over[/bold]  betting: {state.betting.betting_text()}")
         if state.betting.is_showdown():
             show(f"  {'board':<14}{cards_markup(state.board)}")
             for player, cards in enumerate(state.hole_cards):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
+from agent.translation import DEFAULT_TRANSLATION
 from game.definition import GameDefinition, parse_definition
 from game.errors import DefinitionError, FormatError
 from matches.all_in import expected_line_values
@@ -116,11 +117,11 @@ Report = MatchReport | TableReport
 
 
 def short_player(player: str) -> str:
-    """A player's name without the folders above a strategy or a program."""
+    """A player's name without the folders above a strategy or a program, and without the usual translation."""
     kind, colon, rest = player.partition(":")
     if not colon or kind == "bot":
         return player
-    folder, bar, pipeline = rest.partition("|")
+    folder, bar, pipeline = rest.removesuffix(f"|{DEFAULT_TRANSLATION}").partition("|")
     return f"{kind}:{Path(folder).name}{bar}{pipeline}"
 
 

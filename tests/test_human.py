@@ -230,7 +230,7 @@ def test_duel_in_a_terminal(leduc, tmp_path):
         os.close(ours)
     assert process.returncode == 0, written
     assert "is no answer" in written
-    assert "hand 6" in written
+    assert "hand 6 is over" in written
     assert "bot with" in written
     assert "6 hands" in written
     lines = list(state_lines(tmp_path / "duel.log"))

@@ -302,6 +302,7 @@ def test_charts():
     assert svg.count('class="bar"') == 1
     assert "a&lt;b" in svg
     assert short_player("strategy:/a/b/c|new(0.2)") == "strategy:c|new(0.2)"
+    assert short_player("strategy:/a/c|purify|pseudo-harmonic") == "strategy:c|purify"
     assert short_player("cmd:/x/y/run.sh") == "cmd:run.sh"
 
 
