@@ -194,6 +194,27 @@ def leduc(tmp_path_factory):
     return folder
 
 
+async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
+    """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
+    monkeypatch.setattr("cli.people.read_keyboard", lambda: lambda: "c")
+    definition = find_definition("leduc")
+    table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
+    words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]
+    code, report = await asyncio.gather(
+        asyncio.to_thread(main, words),
+        asyncio.to_thread(play_match, Bot("random", 3), definition, "127.0.0.1", table.ports[1], 60.0),
+    )
+    outcome = await table.finish()
+    assert (code, report.faults, outcome.completed) == (0, 0, True)
+    written = capsys.readouterr()
+    folded = sum(line.split(":")[2].endswith("f") for line in outcome.log_lines("STATE"))
+    assert 0 < folded < 10
+    assert written.out.count("is over") == 10
+    assert written.out.count("nothing to reveal") == folded
+    assert written.out.count("bot with") >= 10 - folded
+    assert "10 hands" in written.err
+
+
 def talk(process, terminal, answer):
     """Answer every prompt of a program at a terminal until it ends; what it wrote."""
     written = ""
