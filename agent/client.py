@@ -191,4 +191,9 @@ def play_match(
     except OSError as error:
         raise ProtocolError(f"no dealer at {host}:{port} ({error}): start one with 'foldwise dealer'") from error
     with sock:
-        return Client(sock, player, definition, deadline_seconds).run()
+        try:
+            return Client(sock, player, definition, deadline_seconds).run()
+        finally:
+            # The client's stream keeps the socket open: a player that leaves, or Ctrl-C, must reach the dealer at once.
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
