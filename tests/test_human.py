@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 import time
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -196,7 +197,8 @@ def leduc(tmp_path_factory):
 
 async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
     """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
-    monkeypatch.setattr("cli.people.read_keyboard", lambda: lambda: "c")
+    typed = cycle(["c", "f", "c"])  # folding is refused where checking is free: the next answer counts
+    monkeypatch.setattr("cli.people.read_keyboard", lambda: lambda: next(typed))
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
     words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]
