@@ -1,5 +1,6 @@
 """Monte Carlo CFR: blocks of iterations on one table, by one or more threads."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -17,7 +18,9 @@ from solver.sampling_kernels import WalkOptions
 Float = npt.NDArray[np.float64]
 State = npt.NDArray[np.uint64]
 
-_RUN_BLOCK = {
+# Walks a block of deals: the signature of `solver.block_kernels`; returns the nodes visited.
+RunBlock = Callable[..., int]
+_RUN_BLOCK: dict[str, RunBlock] = {
     "chance": block_kernels.run_chance,
     "external": block_kernels.run_external,
     "outcome": block_kernels.run_outcome,
@@ -28,8 +31,6 @@ _RUN_BLOCK = {
 _PRIVATE_TABLE_ENTRIES = 1 << 17
 _PRIVATE_BLOCK_ITERATIONS = 256
 _PRIVATE_BLOCK_SHARE = 50
-
-
 _BLOCK_DEALS = 4096
 
 
@@ -43,10 +44,12 @@ class Worker(Protocol):
 class _DealWorker:
     """Walks on deals of both players. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
 
-    def __init__(self, game: AbstractGame, sampler: str, deal_rng: State, walk_rng: State):
+    def __init__(
+        self, game: AbstractGame, run_block: RunBlock, deals_per_iteration: int, deal_rng: State, walk_rng: State
+    ):
         self._game = game
-        self._run_block = _RUN_BLOCK[sampler]
-        self._deals_per_iteration = 1 if sampler == "chance" else 2
+        self._run_block = run_block
+        self._deals_per_iteration = deals_per_iteration
         self._deal_rng = deal_rng
         self._walk_rng = walk_rng
         self._frames = make_frames(game)
@@ -81,9 +84,9 @@ class _DealWorker:
 
 
 class Mccfr:
-    """One of the samplers on one game."""
+    """One of the samplers on one game: that of the config, or a `run_block` of the caller's own (docs/api/sampler.md)."""
 
-    def __init__(self, game: AbstractGame, config: SolverConfig):
+    def __init__(self, game: AbstractGame, config: SolverConfig, run_block: RunBlock | None = None):
         self.game = game
         self.config = config
         self.iteration = 0
@@ -91,10 +94,14 @@ class Mccfr:
         self.table: Float = np.zeros(2 * game.num_entries)
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
+        self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
     def _make_worker(self, index: int) -> Worker:
-        return _DealWorker(self.game, self.config.sampler, self.rng[2 * index], self.rng[2 * index + 1])
+        sampler = self.config.sampler
+        run_block = self._own_block or _RUN_BLOCK[sampler]
+        deals_per_iteration = 1 if sampler == "chance" else 2
+        return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
 
     @property
     def largest_step(self) -> int:
