@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOJIT := cards definition betting match_state dealing transcripts rules_oracles tree bluff rng postprocess translation
 
-.PHONY: help demo test test-nojit fuzz lint bench lock clean
+.PHONY: help demo demo-network test test-nojit fuzz lint bench lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
+	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
 	@echo "make test    all tests, in under ten minutes"
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
-	@echo "make fuzz    20,000 mutated streams at the dealer and the client, in about ten minutes"
+	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
 	@echo "make lock    resolve requirements.lock anew"
@@ -32,6 +33,10 @@ $(READY): pyproject.toml requirements.lock
 demo: $(READY)
 	@$(BIN)/python -m cli.demo
 
+# mosquitto where it is installed, else amqtt from the test extra.
+demo-network: $(READY)
+	@$(BIN)/python -m cli.demo_network
+
 test: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
@@ -40,7 +45,7 @@ test-nojit: $(READY)
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not jit" $(addprefix tests/test_,$(addsuffix .py,$(NOJIT)))
 
 fuzz: $(READY)
-	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/test_fuzz.py
+	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/test_fuzz.py tests/test_mqtt_messages.py
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table as TextTable
 
 from cli.comparison_pictures import draw_comparison, draw_sweep, short_name
+from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
 from cli.offline import StrategyArgument
 from cli.online import player_spec, resolve_player, table_definition
 from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
@@ -58,14 +59,26 @@ def compare(
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None,
     logs: LogsOption = False,
+    broker: BrokerOption = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="With --broker and -o: go on with the comparison begun there.")
+    ] = False,
+    patience: PatienceOption = 60.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Compare post-processings of one strategy against several opponents, on the same deals.
 
+    With --broker the work is split over the workers there (foldwise worker); the result is the same, bit for bit.
+
     Example: foldwise compare runs/small --variants "none,purify,new(0.2)" --opponents bot:strength strategy:runs/tiny
 
     Example: foldwise compare runs/small --sweep "new(0:0.5:0.05)" --opponents bot:strength -o sweep
+
+    Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
     from agent.translation import parse_translation
     from matches import variants as comparisons
@@ -78,11 +91,19 @@ def compare(
     players = [resolve_player(player_spec(player)) for player in [*(opponents or []), *(more or [])]]
     if not players:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
+    if resume and (broker is None or local or output is None):
+        raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     table = replace(_table(folder, hands, seed, over, jobs), folder=_logs_folder(output, logs))
     line = ProgressLine("compare")
-    comparison = comparisons.compare(table, folder, texts, players, line.update, str(parse_translation(translation)))
+    mapping = str(parse_translation(translation))
+    if broker is None:
+        comparison = comparisons.compare(table, folder, texts, players, line.update, mapping)
+    elif local:
+        comparison = compare_published(table, folder, texts, players, mapping, line, broker, patience)
+    else:
+        comparison = compare_split(table, folder, texts, players, mapping, line, broker, patience, output, resume)
     exploitability: list[float | None] = [None] * len(texts)
     if exploit:
         exploitability = _exploitability(folder, [parse_pipeline(text) for text in texts])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.network import BrokerOption, PatienceOption, deal_remote, feed_of, play_remote, serve_tables
 from cli.output import JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
 from game.errors import DefinitionError
 
@@ -69,10 +70,26 @@ def dealer(
         int, typer.Option("--start_timeout", help="Milliseconds for all to connect; negative: no limit.")
     ] = -1,
     bind: Annotated[str, typer.Option("--bind", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    broker: BrokerOption = None,
+    table: Annotated[
+        str | None, typer.Option(help="With --broker: the table's name there; default: NAME. With --serve, NAME-1 ...")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Deal match after match, with seeds SEED, SEED+1, ...")
+    ] = False,
+    tables: Annotated[int, typer.Option(help="With --serve: matches at a time.", min=1, max=100)] = 1,
+    matches: Annotated[int | None, typer.Option(help="With --serve: end after so many.", min=1)] = None,
+    patience: PatienceOption = 60.0,
 ) -> int:
     """Deal one ACPC match: prints the ports, waits for the players, plays, prints the score.
 
+    With --broker seats can also be taken over MQTT (foldwise play ... --broker URL --table NAME), and the match is
+    published for foldwise watch. With --serve it deals NAME-0001, NAME-0002, ... at fixed ports until Ctrl-C; matches
+    whose logs are complete are passed over, so a server goes on where it stopped.
+
     Example: foldwise dealer demo hunl 100 7 Alice Bob -q
+
+    Example: foldwise dealer league hunl 1000 7 Alice Bob --serve --tables 2 -p 9001,9002 --broker mqtt://127.0.0.1
     """
     from matches.dealer import MatchSettings, run_match
     from matches.loop import run_loop
@@ -101,6 +118,10 @@ def dealer(
         start_timeout_ms=start_timeout,
         bind=bind,
     )
+    if serve:
+        return serve_tables(settings, tables, matches, broker, table or name, patience)
+    if broker is not None:
+        return deal_remote(settings, broker, table or name, patience, _write_out, _write_err)
     return 0 if run_loop(run_match(settings, _write_out, _write_err)) else 1
 
 
@@ -108,8 +129,8 @@ def play(
     player: Annotated[
         str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
     ],
-    host: Annotated[str, typer.Argument(help="Address of the dealer.")],
-    port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
+    host: Annotated[str | None, typer.Argument(help="Address of the dealer.")] = None,
+    port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None,
     postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None,
     translation: Annotated[
         str | None,
@@ -129,10 +150,16 @@ def play(
     reveal: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With human: the bot's strategy, to explain it after showdowns.")
     ] = None,
+    broker: BrokerOption = None,
+    table: Annotated[str | None, typer.Option(help="With --broker: the table to play at.")] = None,
+    seat: Annotated[
+        int | None, typer.Option(help="With --broker: the seat, from 1; default: a free one.", min=1)
+    ] = None,
+    patience: PatienceOption = 60.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> int:
-    """Play one match at an ACPC dealer; ends by itself when the dealer closes.
+    """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
 
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
@@ -141,10 +168,14 @@ def play(
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
+
+    Example: foldwise play runs/small --broker mqtt://127.0.0.1 --table demo
     """
     if player == "human":
         from cli.people import play_human
 
+        if host is None or port is None:
+            raise DefinitionError("play human: expected HOST and PORT of a dealer")
         return play_human(host, port, game, deadline or 600.0, reveal, as_json)
     if reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
@@ -152,6 +183,8 @@ def play(
     from agent.player import make_player
     from agent.strategy_player import StrategyPlayer, check_same_game
 
+    if (broker is None) != (table is None) or (broker is None) != (host is not None and port is not None):
+        raise DefinitionError("play: expected HOST and PORT of a dealer, or --broker URL and --table NAME")
     made = make_player(_with_options(player_spec(player), postprocess, translation), seed)
     definition = table_definition(game) if game is not None else None
     if isinstance(made, StrategyPlayer):
@@ -161,7 +194,11 @@ def play(
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif explain:
         raise DefinitionError(f"--explain: player {player!r} is no strategy")
-    report = play_match(made, definition or table_definition("hunl"), host, port, deadline or 5.0)
+    if broker is not None and table is not None:
+        report = play_remote(made, definition, broker, table, seat, deadline or 5.0, patience)
+    else:
+        assert host is not None and port is not None
+        report = play_match(made, definition or table_definition("hunl"), host, port, deadline or 5.0)
     result = {
         "player": player,
         "hands": len(report.hands),
@@ -266,6 +303,8 @@ def match(
     deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0,
     output: Annotated[str | None, typer.Option("-o", help="Folder for logs, players' output and result.json.")] = None,
     resume: Annotated[str | None, typer.Option(help="Continue the interrupted match of this folder.")] = None,
+    broker: BrokerOption = None,
+    patience: PatienceOption = 60.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> int:
@@ -282,7 +321,7 @@ def match(
     if resume is not None:
         folder = Path(resume)
         plan = load_plan(folder)
-        return _play_and_show(plan, folder, jobs or default_jobs(), as_json)
+        return _play_and_show(plan, folder, jobs or default_jobs(), as_json, broker, patience)
     if a is None or b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     if over not in ("tcp", "memory"):
@@ -308,16 +347,19 @@ def match(
         raise DefinitionError("--explain without a folder to write to: give -o DIR")
     if output is not None:
         create_folder(Path(output), plan)
-        return _play_and_show(plan, Path(output), jobs or default_jobs(), as_json)
+        return _play_and_show(plan, Path(output), jobs or default_jobs(), as_json, broker, patience)
     with TemporaryDirectory(prefix="foldwise-match-") as temporary:
-        return _play_and_show(plan, Path(temporary), jobs or default_jobs(), as_json)
+        return _play_and_show(plan, Path(temporary), jobs or default_jobs(), as_json, broker, patience)
 
 
-def _play_and_show(plan: "MatchPlan", folder: Path, jobs: int, as_json: bool) -> int:
+def _play_and_show(
+    plan: "MatchPlan", folder: Path, jobs: int, as_json: bool, broker: str | None, patience: float
+) -> int:
     from matches.duplicate import play_match
 
     progress = ProgressLine("match")
-    result = play_match(plan, folder, jobs, progress.update)
+    with feed_of(broker, plan, patience) as hands:
+        result = play_match(plan, folder, jobs, progress.update, hands)
     if plan.explain:
         from matches.explanations import write_explanations
 

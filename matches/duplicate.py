@@ -26,7 +26,8 @@ from agent.strategy_player import StrategyPlayer
 from game.definition import GameDefinition, parse_definition
 from game.errors import DefinitionError, FormatError
 from matches.all_in import expected_line_values
-from matches.memory import MemoryMatch, play_in_memory
+from matches.log_tail import LogTail
+from matches.memory import HandListener, MemoryMatch, play_in_memory
 from matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
 from matches.processes import play_over_tcp
 from matches.statistics import Estimate, estimate, pair_values, position_values, sequence_half_width
@@ -34,9 +35,12 @@ from matches.transcript import hand_number, line_values, state_lines
 
 _REPORT_SECONDS = 2.0
 Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
+RunListener = Callable[[Run], HandListener]  # who listens to a run's hands
 
 
-def play_match(plan: MatchPlan, folder: Path, jobs: int, listen: Listener) -> dict[str, Any]:
+def play_match(
+    plan: MatchPlan, folder: Path, jobs: int, listen: Listener, listen_hands: RunListener | None = None
+) -> dict[str, Any]:
     """Play what is missing of a match in its folder, write and return the result."""
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
@@ -55,7 +59,8 @@ def play_match(plan: MatchPlan, folder: Path, jobs: int, listen: Listener) -> di
         # With a target there is a look after each round of matches that fills the cores; without one, one round.
         size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
         indices = range(num_matches, min(num_matches + size, plan.repeat))
-        faults += _play_runs(plan, [run for index in indices for run in plan.runs(index)], folder, jobs, report)
+        runs = [run for index in indices for run in plan.runs(index)]
+        faults += _play_runs(plan, runs, folder, jobs, report, listen_hands)
         num_matches = indices.stop
         if plan.until_ci_mbb is not None:
             pairs += [pair_values(*_tables(plan, folder, i, definition, plan.all_in_ev)) for i in indices]
@@ -83,23 +88,36 @@ def _sequence(pairs: Estimate) -> float:
     return sequence_half_width(pairs.sd_mbb, pairs.count) if pairs.count > 1 else math.inf
 
 
-def _play_runs(plan: MatchPlan, runs: list[Run], folder: Path, jobs: int, report: Callable[[], None]) -> int:
+def _play_runs(
+    plan: MatchPlan,
+    runs: list[Run],
+    folder: Path,
+    jobs: int,
+    report: Callable[[], None],
+    listen_hands: RunListener | None,
+) -> int:
     """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
     stop = threading.Event()
+    tails: list[LogTail] = []
     with _pool(plan, jobs) as pool:
+        direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
+        if listen_hands is not None and direct is None:  # other processes write the logs
+            tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
         if plan.over == "tcp":
             cores = _cores(jobs)
             waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
         else:
             # An event cannot be handed to another process; those get the interrupt themselves.
             heard = stop if isinstance(pool, ThreadPoolExecutor) else None
-            waiting = {pool.submit(_play_memory_run, run, folder, heard) for run in runs}
+            waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
         faults = 0
         try:
             while waiting:
                 done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
                 faults += sum(future.result() for future in done)
                 report()
+                for tail in tails:
+                    tail.read()
         finally:  # an interrupt or a broken run: what is finished stays in the logs
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -136,12 +154,13 @@ def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.S
         cores.put(core)
 
 
-def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None) -> int:
+def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None) -> int:
     plan = run.plan
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
-    return play_in_memory(match, tuple(make_player(spec, seed) for spec, seed in specs), run.log_path(folder), stop)
+    players = tuple(make_player(spec, seed) for spec, seed in specs)
+    return play_in_memory(match, players, run.log_path(folder), stop, listen)
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:

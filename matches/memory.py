@@ -7,7 +7,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,7 @@ class CompiledTable:
         cards: npt.NDArray[np.uint8],
         first_number: int,
         names: tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]] = _NO_NAMES,
-        file: IO[bytes] | None = None,
+        file: "IO[bytes] | _Copy | None" = None,
     ) -> npt.NDArray[np.int64]:
         """Play a block of hands and write their lines to `file`; [H, 2]: what each seat wins."""
         buckets = self.buckets(cards, first_number)
@@ -174,8 +174,19 @@ def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None
         raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
 
 
+class HandListener(Protocol):
+    """Gets finished hands in blocks; it must not keep the match waiting."""
+
+    def __call__(self, first_number: int, by_seat: npt.NDArray[np.float64], lines: bytes) -> None:
+        """What each seat won from hand `first_number` on, [hand, seat], and the hands' log lines."""
+
+
 def play_in_memory(
-    match: MemoryMatch, players: tuple[Player, ...], path: Path, stop: threading.Event | None = None
+    match: MemoryMatch,
+    players: tuple[Player, ...],
+    path: Path,
+    stop: threading.Event | None = None,
+    listen: HandListener | None = None,
 ) -> int:
     """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults.
 
@@ -185,10 +196,16 @@ def play_in_memory(
     check_playable(definition)
     played: list[list[float]] = []
     if path.exists():
-        if is_complete(path):
+        complete = is_complete(path)
+        if complete and listen is None:
             return 0
-        drop_unfinished_line(path)
+        if not complete:
+            drop_unfinished_line(path)
         played = seat_values(list(state_lines(path)))
+        if listen is not None and played:
+            listen(0, np.array(played), b"")
+        if complete:
+            return 0
     totals = np.array([sum(column) for column in zip(*played)] or [0.0] * definition.num_players)
     shoe = Shoe(definition, match.seed)
     if played:
@@ -199,11 +216,23 @@ def play_in_memory(
             file.write(header.encode("latin-1"))
         if is_compiled(players, definition):
             faults = 0
-            _play_compiled(match, players, shoe, len(played), totals, file, stop)
+            _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
         else:
             faults = _play_python(match, players, shoe, len(played), totals, file, stop)
         file.write(f"{score_line(totals.tolist(), match.names)}\n".encode("latin-1"))
     return faults
+
+
+class _Copy:
+    """Writes to a file and keeps what was written."""
+
+    def __init__(self, file: IO[bytes]):
+        self._file = file
+        self.written: list[bytes] = []
+
+    def write(self, data: memoryview) -> None:
+        self.written.append(bytes(data))
+        self._file.write(data)
 
 
 def _play_compiled(
@@ -214,14 +243,19 @@ def _play_compiled(
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
     stop: threading.Event | None,
+    listen: HandListener | None,
 ) -> None:
     table = CompiledTable(players, match.definition)
     first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
     for number in range(start, match.num_hands, _BLOCK_HANDS):
         _check_not_stopped(stop, match)
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
-        totals += table.play(cards, number, (first, second), file).sum(axis=0)
+        lines = _Copy(file) if listen is not None else file
+        values = table.play(cards, number, (first, second), lines)
+        totals += values.sum(axis=0)
         file.flush()
+        if isinstance(lines, _Copy) and listen is not None:
+            listen(number, values.astype(np.float64), b"".join(lines.written))
 
 
 def _play_python(

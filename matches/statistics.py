@@ -37,6 +37,16 @@ def estimate(values_chips: npt.NDArray[np.float64], unit_chips: float) -> Estima
     return Estimate(mean, float(stdtrit(count - 1, 1 - _ALPHA / 2)) * sd / math.sqrt(count), sd, count)
 
 
+def estimate_of_sums(count: int, total_chips: float, squares_chips: float, unit_chips: float) -> Estimate:
+    """The same from running sums of the observations and of their squares."""
+    scale = 1000.0 / unit_chips
+    mean = total_chips / count if count else 0.0
+    if count < 2:
+        return Estimate(mean * scale, math.inf, math.inf, count)
+    sd = math.sqrt(max(squares_chips - count * mean * mean, 0.0) / (count - 1)) * scale
+    return Estimate(mean * scale, float(stdtrit(count - 1, 1 - _ALPHA / 2)) * sd / math.sqrt(count), sd, count)
+
+
 def sequence_half_width(sd: float, count: int) -> float:
     """Half-width of a 95% confidence sequence: it covers at all looks together, so a match may stop at any of them.
 

@@ -29,6 +29,7 @@ from matches.statistics import Estimate, estimate, pair_values
 
 Float = npt.NDArray[np.float64]
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
+CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def compare(
     opponents: Sequence[str],
     listen: Listener,
     translation: str = "pseudo-harmonic",
+    listen_cells: CellListener | None = None,
 ) -> Comparison:
     """The strategy in `folder` under each of `variants`, against each of `opponents`."""
     start = time.monotonic()
@@ -138,7 +140,15 @@ def compare(
         for j, opponent in enumerate(opponents):
             listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
             pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
-    seconds = time.monotonic() - start
+            if listen_cells is not None:
+                listen_cells(i, j, pairs[i, j])
+    return comparison_of(table, variants, opponents, pairs, time.monotonic() - start)
+
+
+def comparison_of(
+    table: Table, variants: Sequence[str], opponents: Sequence[str], pairs: Float, seconds: float
+) -> Comparison:
+    """The comparison of what each variant wins from each opponent in each pair, [variant, opponent, pair]."""
     rows = []
     for variant, of_variant in zip(variants, pairs):
         results = [table.estimate(values) for values in of_variant]

@@ -1,5 +1,6 @@
-"""Settings every test shares."""
+"""Settings every test shares, and the broker of those that need one."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples every run; no clock, since the first call of a kernel compiles it.
@@ -7,3 +8,30 @@ settings.register_profile(
     "pinned", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("pinned")
+
+
+@pytest.fixture(scope="session")
+def local_broker(tmp_path_factory):
+    """A real broker for all tests of this process: mosquitto where it is installed, amqtt otherwise."""
+    from tests.network import start_broker
+
+    broker = start_broker(tmp_path_factory.mktemp("broker"))
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture(scope="session")
+def strategies(tmp_path_factory):
+    """A folder with two made-up strategies of Leduc, `one` and `two`."""
+    from tests.network import write_strategy
+
+    folder = tmp_path_factory.mktemp("strategies")
+    write_strategy(folder / "one", 1)
+    write_strategy(folder / "two", 2)
+    return folder
+
+
+def pytest_terminal_summary(terminalreporter):
+    from tests.network import broker_name
+
+    terminalreporter.write_line(f"MQTT broker of this run, where one was needed: {broker_name()}")
