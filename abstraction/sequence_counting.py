@@ -88,7 +88,7 @@ def _scratch(num_sequences: int) -> tuple[Sorted, Local]:
             number=np.zeros(num_sequences, np.int32),
             sequence=np.zeros(NUM_LIVE, np.int32),
             of_hand=np.zeros(NUM_LIVE, np.int32),
-            count=np.zeros(NUM_LIVE, np.int32),
+            tied=np.zeros(NUM_LIVE, np.int32),
             below=np.zeros(NUM_LIVE, np.int32),
             wins=np.zeros(NUM_LIVE * NUM_LIVE, np.int32),
             ties=np.zeros(NUM_LIVE * NUM_LIVE, np.int32),

@@ -55,7 +55,7 @@ class Local(NamedTuple):
     number: np.ndarray  # int32[S]: local number of a sequence, zero between calls
     sequence: np.ndarray  # int32[H]: sequence of a local number
     of_hand: np.ndarray  # int32[H]
-    count: np.ndarray  # int32[H], by local number: within ties, zero between calls
+    tied: np.ndarray  # int32[H], by local number: hands of one rank, zero between calls
     below: np.ndarray  # int32[H]: hands of strictly lower rank
     wins: np.ndarray  # int32[H * H], of which L * L are used: disjoint hand pairs, the first beats the second
     ties: np.ndarray  # int32[H * H]
@@ -160,7 +160,7 @@ def count_pairs(scratch, num_local, local):
     ties = local.ties[: num_local * num_local].reshape(num_local, num_local)
     wins[:] = 0
     ties[:] = 0
-    count = local.count
+    count = local.tied
     below = local.below[:num_local]
     below[:] = 0
     first = 0

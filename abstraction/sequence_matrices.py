@@ -6,13 +6,16 @@ balance of the showdown, says all that chance does (Zinkevich et al., NIPS 2007,
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.floating[Any]]
 NUM_BOARDS = 134_459  # suit-distinct boards of five cards
+_MOST_DOUBLE_SEQUENCES = 1296
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,9 @@ class SequenceMatrices:
     num_boards: int  # suit-distinct boards counted
 
     @property
-    def is_exact(self) -> bool:
-        """Whether all boards were counted."""
-        return self.num_boards == NUM_BOARDS
+    def boards_counted(self) -> int | None:
+        """Suit-distinct boards counted where they are a sample; None where all are."""
+        return self.num_boards if self.num_boards < NUM_BOARDS else None
 
     @property
     def num_streets(self) -> int:
@@ -40,47 +43,42 @@ class SequenceMatrices:
     @cached_property
     def total(self) -> float:
         """Deals counted, ordered by player."""
-        upper = np.triu(self.packed)
-        return float(2.0 * upper.sum() - np.trace(upper))
+        upper = sum(float(row[number:].sum()) for number, row in enumerate(self.packed))
+        return 2.0 * upper - float(np.trace(self.packed))
 
-    def fold_matrix(self, street: int, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[np.floating]:
-        """Probability of each pair of buckets on a street."""
-        return self._collapsed(self._symmetric(dtype, 1.0), street)
+    @cached_property
+    def fold_matrices(self) -> list[Floats]:
+        """Per street, the probability of each pair of buckets."""
+        pairs = self._whole(is_balance=False)
+        return [self._collapsed(pairs, size) for size in self.street_buckets]
 
-    def settle_matrix(self, street: int, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[np.floating]:
-        """Probability that the first wins less that he loses, for each pair of buckets."""
-        return self._collapsed(self._symmetric(dtype, -1.0), street)
+    @cached_property
+    def settle_matrices(self) -> list[list[Floats]]:
+        """Per street, the probability that the first wins less that he loses: the one detail of poker."""
+        balance = self._whole(is_balance=True)
+        return [[self._collapsed(balance, size)] for size in self.street_buckets]
 
-    def _symmetric(self, dtype: npt.DTypeLike, sign: float) -> npt.NDArray[np.floating]:
-        """The pairs (sign 1) or the balance (sign -1), both halves."""
-        out = np.zeros(self.packed.shape, dtype=dtype)
+    def _whole(self, is_balance: bool) -> Floats:
+        """The pairs or the balance, both halves; in single precision where a matrix is large."""
+        dtype = np.float64 if len(self.packed) <= _MOST_DOUBLE_SEQUENCES else np.float32
+        out: Floats = np.zeros(self.packed.shape, dtype=dtype)
         scale = 1.0 / self.total
-        for row in range(len(out)):  # row by row: a copy in double precision of the largest would be 800 MB
-            if sign > 0:
-                out[row, row:] = scale * self.packed[row, row:]
-                out[row:, row] = out[row, row:]
-            else:
+        for row in range(len(out)):  # row by row: the largest takes 800 MB in double precision
+            if is_balance:
                 out[row, :row] = scale * self.packed[row, :row]
                 out[:row, row] = -out[row, :row]
+            else:
+                out[row, row:] = scale * self.packed[row, row:]
+                out[row:, row] = out[row, row:]
         return out
 
-    def _collapsed(self, matrix: npt.NDArray[np.floating], street: int) -> npt.NDArray[np.floating]:
-        size = self.street_buckets[street]
+    def _collapsed(self, matrix: Floats, size: int) -> Floats:
         width = len(matrix) // size
         if width == 1:
             return matrix
-        sums: npt.NDArray[np.floating] = matrix.reshape(size, width, size, width).sum(axis=(1, 3))
+        by_row = np.add.reduceat(matrix, np.arange(0, len(matrix), width), axis=0, dtype=np.float64)
+        sums: Floats = np.add.reduceat(by_row, np.arange(0, len(matrix), width), axis=1)
         return sums
-
-    @property
-    def fold_matrices(self) -> list[npt.NDArray[np.floating]]:
-        """Per street, the probability of each pair of buckets."""
-        return [self.fold_matrix(street) for street in range(self.num_streets)]
-
-    @property
-    def settle_matrices(self) -> list[list[npt.NDArray[np.floating]]]:
-        """Per street, the showdown's balance: the one detail of poker."""
-        return [[self.settle_matrix(street)] for street in range(self.num_streets)]
 
     @cached_property
     def parents(self) -> list[list[Int]]:

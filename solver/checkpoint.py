@@ -32,7 +32,7 @@ class Solver(Protocol):
 
     iteration: int
     nodes: int
-    table: npt.NDArray[np.float64]
+    table: Any  # [2 E], in single or double precision
     rng: npt.NDArray[np.uint64]
     effective_iterations: float
 

@@ -11,7 +11,8 @@ import numpy as np
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
-from solver.best_response import ExactResponse, Policy, has_exact_response
+from solver.batch_cfr import BatchCfr
+from solver.best_response import ExactResponse, Policy, has_exact_response, is_wide
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
 from solver.config import FULL_WIDTH, RunConfig
 from solver.mccfr import Mccfr
@@ -50,7 +51,7 @@ def _empty_policy(game: AbstractGame) -> Policy:
 def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     """The solver a config names."""
     if config.solver.sampler in FULL_WIDTH:
-        return VectorCfr(game, config.solver)
+        return BatchCfr(game, config.solver) if is_wide(game) else VectorCfr(game, config.solver)
     return Mccfr(game, config.solver)
 
 
