@@ -15,6 +15,9 @@ from game.tree_kernels import CHANCE, DECISION
 from solver.regret_kernels import match_regrets
 
 
+_LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
+
+
 class BatchTree(NamedTuple):
     """Where a tree's nodes keep their vectors."""
 
@@ -47,15 +50,62 @@ def _enter(tree, root, reach, before, parents):
 
 
 @kernel
+def _match_two(table, row, tiny):
+    """Regret matching of a row of two actions, without branches on single regrets: they are as good as random."""
+    zero = tiny - tiny
+    first, second = max(table[row], zero), max(table[row + 1], zero)
+    total = first + second
+    if total > tiny:
+        return first / total, second / total
+    half = (tiny + tiny) / (4 * tiny)
+    return half, half
+
+
+@kernel
+def _match_three(table, row, tiny):
+    """Regret matching of a row of three actions."""
+    zero = tiny - tiny
+    first, second, third = max(table[row], zero), max(table[row + 1], zero), max(table[row + 2], zero)
+    total = first + second + third
+    if total > tiny:
+        scale = (tiny / tiny) / total
+        return first * scale, second * scale, third * scale
+    share = tiny / (3 * tiny)
+    return share, share, share
+
+
+@kernel
+def _act(table, row, num_actions, own, rows, children, sigma, tiny):
+    """Reach of the children of one node, from the reach of the player who acts there."""
+    if num_actions == 2:
+        first, second = rows[children], rows[children + 1]
+        for i in range(own.size):
+            s0, s1 = _match_two(table, row + 4 * i, tiny)
+            first[i] = own[i] * s0
+            second[i] = own[i] * s1
+    elif num_actions == 3:
+        first, second, third = rows[children], rows[children + 1], rows[children + 2]
+        for i in range(own.size):
+            s0, s1, s2 = _match_three(table, row + 6 * i, tiny)
+            first[i] = own[i] * s0
+            second[i] = own[i] * s1
+            third[i] = own[i] * s2
+    else:
+        for i in range(own.size):
+            match_regrets(table, row + 2 * num_actions * i, num_actions, sigma)
+            for a in range(num_actions):
+                rows[children + a, i] = own[i] * sigma[a]
+
+
+@kernel
 def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table, traverser, sum_factor, sum_weight):
     """Both players' reach under the current strategy; the traverser's strategy sums are discounted and added to.
 
     reach, before: pairs of arrays [rows, n], of the street and of the one before; parents: pair of int32[n].
     """
-    most_actions = 0
-    for k in range(subgames.starts[first], subgames.starts[last]):
-        most_actions = max(most_actions, tree.nodes[subgames.order[k]].num_children)
-    sigma = np.empty(most_actions, table.dtype)
+    sigma = np.empty(_most_actions(tree, subgames, first, last), table.dtype)
+    factor, weight = table.dtype.type(sum_factor), table.dtype.type(sum_weight)
+    tiny = table.dtype.type(_LEAST_TOTAL)
     for subgame in range(first, last):
         start = subgames.starts[subgame]
         _enter(tree, subgames.order[start], reach, before, parents)
@@ -69,17 +119,23 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
             rows = reach[player]
             own = rows[tree.reach_row[at, player]]
             children = tree.reach_row[node.first_child, player]
-            row = 2 * node.base
-            for i in range(own.size):
-                match_regrets(table, row, num_actions, sigma)
+            _act(table, 2 * node.base, num_actions, own, rows, children, sigma, tiny)
+            if player == traverser:
                 for a in range(num_actions):
-                    rows[children + a, i] = own[i] * sigma[a]
-                if player == traverser:
-                    weight = sum_weight * own[i]
-                    for a in range(num_actions):
-                        sums = row + num_actions + a
-                        table[sums] = table[sums] * sum_factor + weight * sigma[a]
-                row += 2 * num_actions
+                    reached = rows[children + a]
+                    sums = 2 * node.base + num_actions + a
+                    for i in range(own.size):
+                        table[sums + 2 * num_actions * i] = (
+                            table[sums + 2 * num_actions * i] * factor + weight * reached[i]
+                        )
+
+
+@kernel
+def _most_actions(tree, subgames, first, last):
+    most = 0
+    for k in range(subgames.starts[first], subgames.starts[last]):
+        most = max(most, np.int64(tree.nodes[subgames.order[k]].num_children))
+    return most
 
 
 @kernel
@@ -121,10 +177,41 @@ def _add_children(tree, at, traverser, values):
     out[:] = 0.0
     for a in range(node.num_children):
         child = node.first_child + a
-        scale = tree.scale[traverser, child]
+        scale = values.dtype.type(tree.scale[traverser, child])
         source = values[tree.value_row[child]]
         for i in range(out.size):
             out[i] += scale * source[i]
+
+
+@kernel
+def _update_two(table, row, first, second, scale, out, positive, negative, floor, tiny):
+    """Values and regrets of one node with two actions."""
+    zero = tiny - tiny
+    for i in range(out.size):
+        at = row + 4 * i
+        s0, s1 = _match_two(table, at, tiny)
+        w0, w1 = scale[0] * first[i], scale[1] * second[i]
+        value = s0 * w0 + s1 * w1
+        out[i] = value
+        r0, r1 = table[at], table[at + 1]
+        table[at] = max(r0 * (positive if r0 > zero else negative) + (w0 - value), floor)
+        table[at + 1] = max(r1 * (positive if r1 > zero else negative) + (w1 - value), floor)
+
+
+@kernel
+def _update_three(table, row, first, second, third, scale, out, positive, negative, floor, tiny):
+    """Values and regrets of one node with three actions."""
+    zero = tiny - tiny
+    for i in range(out.size):
+        at = row + 6 * i
+        s0, s1, s2 = _match_three(table, at, tiny)
+        w0, w1, w2 = scale[0] * first[i], scale[1] * second[i], scale[2] * third[i]
+        value = s0 * w0 + s1 * w1 + s2 * w2
+        out[i] = value
+        r0, r1, r2 = table[at], table[at + 1], table[at + 2]
+        table[at] = max(r0 * (positive if r0 > zero else negative) + (w0 - value), floor)
+        table[at + 1] = max(r1 * (positive if r1 > zero else negative) + (w1 - value), floor)
+        table[at + 2] = max(r2 * (positive if r2 > zero else negative) + (w2 - value), floor)
 
 
 @kernel
@@ -132,13 +219,12 @@ def update_regrets(
     tree, subgames, first, last, values, after, parent, table, traverser, positive, negative, floor
 ):  # values, after [rows, n], of the street and of the next; parent int32[n of the next]
     """Values under the current strategy, from the ends of the street up, and the traverser's regrets with them."""
-    most_actions = 0
-    for k in range(subgames.starts[first], subgames.starts[last]):
-        most_actions = max(most_actions, tree.nodes[subgames.order[k]].num_children)
+    most_actions = _most_actions(tree, subgames, first, last)
     sigma = np.empty(most_actions, table.dtype)
     worth = np.empty(most_actions, values.dtype)
-    child_row = np.empty(most_actions, np.int64)
     scale = np.empty(most_actions, values.dtype)
+    gain, loss, least = table.dtype.type(positive), table.dtype.type(negative), table.dtype.type(floor)
+    tiny = table.dtype.type(_LEAST_TOTAL)
     for k in range(subgames.starts[last] - 1, subgames.starts[first] - 1, -1):
         at = subgames.order[k]
         node = tree.nodes[at]
@@ -148,23 +234,30 @@ def update_regrets(
             _add_children(tree, at, traverser, values)
         elif node.kind == DECISION:
             num_actions = np.int64(node.num_children)
+            child = tree.value_row[node.first_child : node.first_child + num_actions]
             for a in range(num_actions):
-                child_row[a] = tree.value_row[node.first_child + a]
                 scale[a] = tree.scale[traverser, node.first_child + a]
             out = values[tree.value_row[at]]
             row = 2 * node.base
-            for i in range(out.size):
-                match_regrets(table, row, num_actions, sigma)
-                value = 0.0
-                for a in range(num_actions):
-                    worth[a] = scale[a] * values[child_row[a], i]
-                    value += sigma[a] * worth[a]
-                out[i] = value
-                for a in range(num_actions):
-                    regret = table[row + a]
-                    regret *= positive if regret > 0.0 else negative
-                    table[row + a] = max(regret + (worth[a] - value), floor)
-                row += 2 * num_actions
+            if num_actions == 2:
+                _update_two(table, row, values[child[0]], values[child[1]], scale, out, gain, loss, least, tiny)
+            elif num_actions == 3:
+                _update_three(
+                    table, row, values[child[0]], values[child[1]], values[child[2]], scale, out, gain, loss, least, tiny
+                )
+            else:
+                for i in range(out.size):
+                    match_regrets(table, row, num_actions, sigma)
+                    value = 0.0
+                    for a in range(num_actions):
+                        worth[a] = scale[a] * values[child[a], i]
+                        value += sigma[a] * worth[a]
+                    out[i] = value
+                    for a in range(num_actions):
+                        regret = table[row + a]
+                        regret *= gain if regret > 0.0 else loss
+                        table[row + a] = max(regret + (worth[a] - value), least)
+                    row += 2 * num_actions
 
 
 @kernel
