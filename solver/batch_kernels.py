@@ -14,7 +14,6 @@ from game.compiled import kernel
 from game.tree_kernels import CHANCE, DECISION
 from solver.regret_kernels import match_regrets
 
-
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
 
 
@@ -134,7 +133,9 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
 def _most_actions(tree, subgames, first, last):
     most = 0
     for k in range(subgames.starts[first], subgames.starts[last]):
-        most = max(most, np.int64(tree.nodes[subgames.order[k]].num_children))
+        num_actions = np.int64(tree.nodes[subgames.order[k]].num_children)
+        if num_actions > most:
+            most = num_actions
     return most
 
 
@@ -243,7 +244,17 @@ def update_regrets(
                 _update_two(table, row, values[child[0]], values[child[1]], scale, out, gain, loss, least, tiny)
             elif num_actions == 3:
                 _update_three(
-                    table, row, values[child[0]], values[child[1]], values[child[2]], scale, out, gain, loss, least, tiny
+                    table,
+                    row,
+                    values[child[0]],
+                    values[child[1]],
+                    values[child[2]],
+                    scale,
+                    out,
+                    gain,
+                    loss,
+                    least,
+                    tiny,
                 )
             else:
                 for i in range(out.size):
