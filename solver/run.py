@@ -13,6 +13,7 @@ from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
 from solver.batch_cfr import BatchCfr
 from solver.best_response import ExactResponse, Policy, has_exact_response, is_wide
+from solver.chance_pieces import ChanceInPieces
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
 from solver.config import FULL_WIDTH, RunConfig
 from solver.mccfr import Mccfr
@@ -52,6 +53,8 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     """The solver a config names."""
     if config.solver.sampler in FULL_WIDTH:
         return BatchCfr(game, config.solver) if is_wide(game) else VectorCfr(game, config.solver)
+    if config.solver.pieces:
+        return ChanceInPieces(game, config.solver)
     return Mccfr(game, config.solver)
 
 
