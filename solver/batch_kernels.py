@@ -14,8 +14,6 @@ from game.compiled import kernel
 from game.tree_kernels import CHANCE, DECISION
 from solver.regret_kernels import match_regrets
 
-_LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
-
 
 class BatchTree(NamedTuple):
     """Where a tree's nodes keep their vectors."""
@@ -49,43 +47,43 @@ def _enter(tree, root, reach, before, parents):
 
 
 @kernel
-def _match_two(table, row, tiny):
-    """Regret matching of a row of two actions, without branches on single regrets: they are as good as random."""
-    zero = tiny - tiny
+def _match_two(table, row, zero, share):
+    """Regret matching of a row of two actions, `share` each where no regret is positive.
+
+    `zero` and `share` have the table's type, so that nothing is computed in another; no branch hangs on a single
+    regret, whose sign is as good as random.
+    """
     first, second = max(table[row], zero), max(table[row + 1], zero)
     total = first + second
-    if total > tiny:
+    if total > zero:
         return first / total, second / total
-    half = (tiny + tiny) / (4 * tiny)
-    return half, half
+    return share, share
 
 
 @kernel
-def _match_three(table, row, tiny):
+def _match_three(table, row, zero, share):
     """Regret matching of a row of three actions."""
-    zero = tiny - tiny
     first, second, third = max(table[row], zero), max(table[row + 1], zero), max(table[row + 2], zero)
     total = first + second + third
-    if total > tiny:
-        scale = (tiny / tiny) / total
-        return first * scale, second * scale, third * scale
-    share = tiny / (3 * tiny)
+    if total > zero:
+        return first / total, second / total, third / total
     return share, share, share
 
 
 @kernel
-def _act(table, row, num_actions, own, rows, children, sigma, tiny):
+def _act(table, row, num_actions, own, rows, children, sigma, zero):
     """Reach of the children of one node, from the reach of the player who acts there."""
+    share = table.dtype.type(1.0 / num_actions)
     if num_actions == 2:
         first, second = rows[children], rows[children + 1]
         for i in range(own.size):
-            s0, s1 = _match_two(table, row + 4 * i, tiny)
+            s0, s1 = _match_two(table, row + 4 * i, zero, share)
             first[i] = own[i] * s0
             second[i] = own[i] * s1
     elif num_actions == 3:
         first, second, third = rows[children], rows[children + 1], rows[children + 2]
         for i in range(own.size):
-            s0, s1, s2 = _match_three(table, row + 6 * i, tiny)
+            s0, s1, s2 = _match_three(table, row + 6 * i, zero, share)
             first[i] = own[i] * s0
             second[i] = own[i] * s1
             third[i] = own[i] * s2
@@ -104,7 +102,7 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
     """
     sigma = np.empty(_most_actions(tree, subgames, first, last), table.dtype)
     factor, weight = table.dtype.type(sum_factor), table.dtype.type(sum_weight)
-    tiny = table.dtype.type(_LEAST_TOTAL)
+    zero = table.dtype.type(0.0)
     for subgame in range(first, last):
         start = subgames.starts[subgame]
         _enter(tree, subgames.order[start], reach, before, parents)
@@ -118,7 +116,7 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
             rows = reach[player]
             own = rows[tree.reach_row[at, player]]
             children = tree.reach_row[node.first_child, player]
-            _act(table, 2 * node.base, num_actions, own, rows, children, sigma, tiny)
+            _act(table, 2 * node.base, num_actions, own, rows, children, sigma, zero)
             if player == traverser:
                 for a in range(num_actions):
                     reached = rows[children + a]
@@ -133,9 +131,7 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
 def _most_actions(tree, subgames, first, last):
     most = 0
     for k in range(subgames.starts[first], subgames.starts[last]):
-        num_actions = np.int64(tree.nodes[subgames.order[k]].num_children)
-        if num_actions > most:
-            most = num_actions
+        most = max(most, int(tree.nodes[subgames.order[k]].num_children))
     return most
 
 
@@ -185,12 +181,12 @@ def _add_children(tree, at, traverser, values):
 
 
 @kernel
-def _update_two(table, row, first, second, scale, out, positive, negative, floor, tiny):
+def _update_two(table, row, first, second, scale, out, positive, negative, floor, zero):
     """Values and regrets of one node with two actions."""
-    zero = tiny - tiny
+    share = table.dtype.type(0.5)
     for i in range(out.size):
         at = row + 4 * i
-        s0, s1 = _match_two(table, at, tiny)
+        s0, s1 = _match_two(table, at, zero, share)
         w0, w1 = scale[0] * first[i], scale[1] * second[i]
         value = s0 * w0 + s1 * w1
         out[i] = value
@@ -200,12 +196,12 @@ def _update_two(table, row, first, second, scale, out, positive, negative, floor
 
 
 @kernel
-def _update_three(table, row, first, second, third, scale, out, positive, negative, floor, tiny):
+def _update_three(table, row, first, second, third, scale, out, positive, negative, floor, zero):
     """Values and regrets of one node with three actions."""
-    zero = tiny - tiny
+    share = table.dtype.type(1.0 / 3.0)
     for i in range(out.size):
         at = row + 6 * i
-        s0, s1, s2 = _match_three(table, at, tiny)
+        s0, s1, s2 = _match_three(table, at, zero, share)
         w0, w1, w2 = scale[0] * first[i], scale[1] * second[i], scale[2] * third[i]
         value = s0 * w0 + s1 * w1 + s2 * w2
         out[i] = value
@@ -225,7 +221,7 @@ def update_regrets(
     worth = np.empty(most_actions, values.dtype)
     scale = np.empty(most_actions, values.dtype)
     gain, loss, least = table.dtype.type(positive), table.dtype.type(negative), table.dtype.type(floor)
-    tiny = table.dtype.type(_LEAST_TOTAL)
+    zero = table.dtype.type(0.0)
     for k in range(subgames.starts[last] - 1, subgames.starts[first] - 1, -1):
         at = subgames.order[k]
         node = tree.nodes[at]
@@ -241,7 +237,7 @@ def update_regrets(
             out = values[tree.value_row[at]]
             row = 2 * node.base
             if num_actions == 2:
-                _update_two(table, row, values[child[0]], values[child[1]], scale, out, gain, loss, least, tiny)
+                _update_two(table, row, values[child[0]], values[child[1]], scale, out, gain, loss, least, zero)
             elif num_actions == 3:
                 _update_three(
                     table,
@@ -254,7 +250,7 @@ def update_regrets(
                     gain,
                     loss,
                     least,
-                    tiny,
+                    zero,
                 )
             else:
                 for i in range(out.size):
