@@ -12,7 +12,7 @@ from abstraction.card_config import CardConfig
 from abstraction.card_lookup import enumerated_views
 from abstraction.config import AbstractionConfig
 from abstraction.hand_strength import HandStrength, fingerprint
-from abstraction.holdem_deals import BOARD_SIZES, CardSource, two_round_joint
+from abstraction.holdem_deals import BOARD_SIZES, CardSource, one_round_joint, two_round_joint
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
 from abstraction.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
 from abstraction.sequence_matrices import NUM_BOARDS
@@ -104,6 +104,8 @@ def build_abstract_game(config: AbstractionConfig, report: Report | None = None)
 def _holdem_deals(
     game: PokerGame, cards: CardAbstraction, joint_boards: int | None, report: Report | None
 ) -> DealSource:
+    if game.num_streets == 1 and game.run_out_cards == 5:
+        return JointSource(one_round_joint(cards, report))
     if game.num_streets == 2:
         joint = two_round_joint(cards, report)
         if joint is not None:

@@ -1,4 +1,4 @@
-"""Deals of hold'em through a card abstraction: sampled from the real deck, or for two-round games exactly."""
+"""Deals of hold'em through a card abstraction: sampled from the real deck, or for one and two rounds exactly."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from abstraction.blocks import Report, run_blocks
 from abstraction.boards import boards
 from abstraction.buckets import flop_class_rows
+from abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
 from abstraction.card_abstraction import CardAbstraction
 from abstraction.deal_kernels import count_two_round_pairs, draw_holdem
 from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
@@ -69,6 +70,26 @@ class CardSource:
         draw_holdem(
             rng, self.cards.tables, evaluator_tables(), self.num_streets, self.board_cards, deck, buckets, outcome_rows
         )
+
+
+def one_round_joint(cards: CardAbstraction, report: Report | None = None) -> JointDeals:
+    """Joint distribution of both players' buckets before the flop; a showdown is worth its mean over all boards.
+
+    Exact: a category for every pair of buckets that can be dealt together, weighted by its pairs of hands. An end of the
+    game is linear in the outcome, so its expectation may stand in for it; sampled walks lose the boards' variance too.
+    """
+    bucket, size = cards.bucket_hands(0, PAIR_CARDS), cards.num_buckets[0]
+    pair = (bucket[:, np.newaxis] * size + bucket).ravel()
+    count = np.bincount(pair, weights=disjoint_pairs().ravel(), minlength=size * size)
+    won = np.bincount(pair, weights=called_hands(report=report).ravel(), minlength=size * size)
+    category = np.flatnonzero(count)
+    worth, row = np.unique(won[category] / (count[category] * NUM_BOARDS), return_inverse=True)
+    return JointDeals(
+        buckets=np.stack(np.divmod(category, size), axis=1)[:, :, np.newaxis].astype(np.int32),
+        outcome_row=row.astype(np.int32),
+        probability=count[category] / count.sum(),
+        outcomes=worth[:, np.newaxis],
+    )
 
 
 def two_round_joint(cards: CardAbstraction, report: Report | None = None) -> JointDeals | None:

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.player import Player, guarded_choice, safe_action, warm_up
+from agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
 from agent.state_reader import StateReader
 from game.betting import Action
 from game.definition import GameDefinition
@@ -55,6 +55,7 @@ class Client:
     def __init__(self, sock: socket.socket, player: Player, definition: GameDefinition, deadline_seconds: float = 5.0):
         self._socket = sock
         self._player = player
+        self._watcher = player if isinstance(player, Watcher) else None
         self._definition = definition
         self._deadline_seconds = deadline_seconds
         self._stream = sock.makefile("rb")
@@ -103,6 +104,8 @@ class Client:
                 _log.error("line that is no state of this game, not answered: %r", line[:200])
                 continue
             self.report.states += 1
+            if self._watcher is not None and not self._player_busy:
+                self._watcher.observe(state)
             if not state.is_turn():
                 continue
             self.report.decisions += 1
@@ -188,4 +191,9 @@ def play_match(
     except OSError as error:
         raise ProtocolError(f"no dealer at {host}:{port} ({error}): start one with 'foldwise dealer'") from error
     with sock:
-        return Client(sock, player, definition, deadline_seconds).run()
+        try:
+            return Client(sock, player, definition, deadline_seconds).run()
+        finally:
+            # The client's stream keeps the socket open: a player that leaves, or Ctrl-C, must reach the dealer at once.
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,9 @@
 """Players: what answers a state, and how a player is named on the command line."""
 
 from collections.abc import Callable
-from typing import Protocol
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from agent.bots import Bot
 from agent.strategy_player import StrategyPlayer, make_strategy_player
@@ -9,7 +11,7 @@ from game.betting import CALL_ACTION, FOLD_ACTION, Action
 from game.errors import DefinitionError, IllegalActionError
 from game.match_state import MatchState
 
-PLAYER_FORMS = "bot:NAME, strategy:DIR or cmd:PROGRAM"
+PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM"
 
 
 class Player(Protocol):
@@ -23,8 +25,41 @@ class Player(Protocol):
     def choose(self, state: MatchState) -> Action: ...
 
 
+def make_python_player(text: str, seed: int) -> Player:
+    """`FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
+    file, _, name = text.rpartition(":")
+    path = Path(file)
+    if not file or path.suffix != ".py" or not path.is_file():
+        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that is there")
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        player: Player = getattr(module, name)(seed)
+    except Exception as error:
+        raise DefinitionError(
+            f"player 'python:{text}': {error!r}: expected a class that is made from a seed"
+        ) from error
+    if not callable(getattr(player, "choose", None)):
+        raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
+    return player
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A player that wants to see every state of its seat, the ends of hands too, and not only those it answers."""
+
+    def observe(self, state: MatchState) -> None: ...
+
+
 # What makes a player of a name's part after the colon, and a seed.
-_MAKERS: dict[str, Callable[[str, int], Player]] = {"bot": Bot, "strategy": make_strategy_player}
+_MAKERS: dict[str, Callable[[str, int], Player]] = {
+    "bot": Bot,
+    "strategy": make_strategy_player,
+    "python": make_python_player,
+}
 
 
 def make_player(spec: str, seed: int) -> Player:

@@ -14,6 +14,7 @@ SCRIPTS = (
     "hand_strength.py",
     "sampling.py",
     "leduc_race.py",
+    "subgame.py",
     "hands_per_second.py",
     "papers/uniform_profiles.py",
 )

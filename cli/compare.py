@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 HandsOption = Annotated[int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2)]
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
+LogsOption = Annotated[
+    bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
+]
 JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
 
 
@@ -53,6 +57,7 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None,
+    logs: LogsOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,7 +80,7 @@ def compare(
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    table = _table(folder, hands, seed, over, jobs)
+    table = replace(_table(folder, hands, seed, over, jobs), folder=_logs_folder(output, logs))
     line = ProgressLine("compare")
     comparison = comparisons.compare(table, folder, texts, players, line.update, str(parse_translation(translation)))
     exploitability: list[float | None] = [None] * len(texts)
@@ -99,20 +104,33 @@ def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> 
     return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
 
 
+def _logs_folder(output: Path | None, logs: bool) -> Path | None:
+    """Where the matches are kept, if they are; a new folder."""
+    if not logs:
+        return None
+    if output is None:
+        raise DefinitionError("--logs without a folder to write to: give -o DIR")
+    folder = output / "matches"
+    if folder.exists():
+        raise DefinitionError(f"{str(folder)!r} holds matches: give another folder with -o")
+    folder.mkdir(parents=True)
+    return folder
+
+
 def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None]:
     """Of each variant, where a best response in the abstract game is exact; else nothing."""
     from abstraction.build import load_abstract_game
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
-    from solver.best_response import ExactResponse, has_exact_response
+    from solver.responses import has_response, make_response
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
         return [None] * len(pipelines)  # the solver had none either: do not build the deals to find out
     game = load_abstract_game(strategy)
-    if not has_exact_response(game):
+    if not has_response(game):
         return [None] * len(pipelines)
-    response = ExactResponse(game)
+    response = make_response(game)
     return [
         response.exploitability(postprocessed_policy(strategy, game, pipeline)).exploitability_mbb
         for pipeline in pipelines
@@ -186,6 +204,10 @@ def tournament(
     ] = None,
     over: OverOption = "memory",
     jobs: JobsOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")
+    ] = None,
+    logs: LogsOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -209,7 +231,10 @@ def tournament(
     else:
         game = game or "hunl"
         definition = table_definition(game)
-    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs())
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    kept = _logs_folder(output, logs)
+    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept)
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
     result = {
         "players": resolved,
@@ -222,6 +247,9 @@ def tournament(
         ],
     }
 
+    if output is not None:
+        _write_tournament(output, result)
+
     def show() -> None:
         text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell")
         for heading in ("", *map(short_name, resolved), "average"):
@@ -233,3 +261,16 @@ def tournament(
         stdout.print(text)
 
     emit(result, as_json, show)
+
+
+def _write_tournament(output: Path, result: dict[str, Any]) -> None:
+    import json
+
+    (output / "tournament.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    with (output / "tournament.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
+        for player, row in zip(result["players"], result["cells"]):
+            for opponent, cell in zip(result["players"], row):
+                if cell is not None:
+                    writer.writerow([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])

@@ -30,6 +30,7 @@ _STEPS = (
         "A duplicate match over a real TCP dealer",
         ["match", "strategy:{runs}/strategy", "bot:strength", "--over", "tcp", "--hands", "500", "-o", "{runs}/match"],
     ),
+    ("The match as one HTML page, with a hand replayer", ["report", "{runs}/match", "--explain"]),
     (
         "Four ways of post-processing against two opponents, on the same deals",
         [

@@ -48,6 +48,7 @@ def inspect(
     Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
     """
     from agent.strategy_player import OpenStrategy
+    from agent.typed_state import typed_state
     from game.match_state import parse_match_state
     from postprocess.language import parse_pipeline
 
@@ -56,7 +57,7 @@ def inspect(
     definition = opened.definition
     looked_at = [parse_match_state(text, definition) for text in [*(states or []), *(more or [])]]
     if hand is not None:
-        looked_at.append(_typed_state(definition, betting or "", board, hand))
+        looked_at.append(typed_state(definition, betting or "", board, hand))
     if not looked_at and png is None:
         raise DefinitionError("inspect: give --state MATCHSTATE, or --hand with --betting and --board, or --png FILE")
     for state in looked_at:
@@ -80,43 +81,6 @@ def inspect(
             stdout.print(f"written to {png}")
 
     emit(result, as_json, show)
-
-
-def _typed_state(definition: "GameDefinition", betting: str, board: str, hand: str) -> "MatchState":
-    """The state of the player to act after `betting`, written as a dealer's line and read as one."""
-    from game.betting import BettingState
-    from game.cards import cards_text, parse_cards
-    from game.match_state import parse_match_state, read_action
-
-    past = BettingState(definition)
-    at = 0
-    while at < len(betting):
-        if betting[at] == "/":
-            at += 1
-            continue
-        action, end = read_action(betting, at, definition)
-        if action is None or end < 0 or not past.is_legal(action):
-            raise FormatError(
-                f"betting {betting!r}: no legal action at character {at + 1}: expected f, c or r, as in r300c/"
-            )
-        past.apply(action)
-        at = end
-    if past.finished:
-        raise FormatError(f"betting {betting!r} ends the hand: give a betting after which somebody is to act")
-    cards, hole = parse_cards(board), parse_cards(hand)
-    expected = definition.board_sizes[past.round]
-    if len(cards) != expected or len(hole) != definition.num_hole_cards or set(cards) & set(hole):
-        raise FormatError(
-            f"board {board!r} and hand {hand!r}: expected {expected} board and {definition.num_hole_cards} hole cards, "
-            f"all distinct, after the betting {betting!r}"
-        )
-    sections, start = [], 0
-    for size in definition.board_sizes[: past.round + 1]:
-        sections.append(cards_text(cards[start:size]))
-        start = size
-    position = past.player_to_act
-    holes = "|".join(cards_text(hole) if p == position else "" for p in range(definition.num_players))
-    return parse_match_state(f"MATCHSTATE:{position}:0:{past.betting_text()}:{holes}{'/'.join(sections)}", definition)
 
 
 def _check_state(state: "MatchState") -> None:
@@ -164,6 +128,7 @@ def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
+    from agent.typed_state import typed_state
     from cli.comparison_pictures import draw_strategy_grid
 
     if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):
@@ -173,7 +138,7 @@ def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, 
     for i, high in enumerate(_RANKS):
         for low in _RANKS[i:]:
             for name, cards in _hands(high, low):
-                decision, _ = player.explain(_typed_state(definition, betting, "", cards))
+                decision, _ = player.explain(typed_state(definition, betting, "", cards))
                 rows[name] = decision.postprocessed
     assert decision is not None
     kinds = [action[0] for action in decision.abstract_actions]

@@ -33,7 +33,11 @@ def solve(
     config: ConfigArgument,
     output: FolderOption,
     sampler: Annotated[
-        str | None, typer.Option(help="chance, external, outcome, average, cfr, cfr+, lcfr, dcfr.")
+        str | None,
+        typer.Option(
+            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, or vector- or semivector- "
+            "with average, outcome, external, robust."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None,
     nodes: Annotated[str | None, typer.Option(help="Stop after this many nodes visited; 1e9 is understood.")] = None,
@@ -206,13 +210,13 @@ def exploitability(
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
     from postprocess.language import parse_pipeline
-    from solver.best_response import ExactResponse
+    from solver.responses import make_response
 
     pipeline = parse_pipeline(postprocess)
     strategy = Strategy(directory)
     strategy.verify()
     game = load_abstract_game(strategy)
-    response = ExactResponse(game)
+    response = make_response(game)
     answer = response.exploitability(postprocessed_policy(strategy, game, pipeline))
     result = {
         "exploitability_mbb": answer.exploitability_mbb,

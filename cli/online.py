@@ -105,7 +105,9 @@ def dealer(
 
 
 def play(
-    player: Annotated[str, typer.Argument(metavar="DIR", help="A strategy folder, or a player such as bot:call.")],
+    player: Annotated[
+        str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
+    ],
     host: Annotated[str, typer.Argument(help="Address of the dealer.")],
     port: Annotated[int, typer.Argument(help="Port of the seat.", min=1, max=65535)],
     postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None,
@@ -120,7 +122,13 @@ def play(
     game: Annotated[
         str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
     ] = None,
-    deadline: Annotated[float, typer.Option(help="Seconds after which check or fold is answered.", min=0.001)] = 5.0,
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which check or fold is answered: 5, for a person 600.", min=0.001),
+    ] = None,
+    reveal: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With human: the bot's strategy, to explain it after showdowns.")
+    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> int:
@@ -131,7 +139,15 @@ def play(
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
 
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
+
+    Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
     """
+    if player == "human":
+        from cli.people import play_human
+
+        return play_human(host, port, game, deadline or 600.0, reveal, as_json)
+    if reveal is not None:
+        raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
     from agent.client import play_match
     from agent.player import make_player
     from agent.strategy_player import StrategyPlayer, check_same_game
@@ -145,7 +161,7 @@ def play(
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif explain:
         raise DefinitionError(f"--explain: player {player!r} is no strategy")
-    report = play_match(made, definition or table_definition("hunl"), host, port, deadline)
+    report = play_match(made, definition or table_definition("hunl"), host, port, deadline or 5.0)
     result = {
         "player": player,
         "hands": len(report.hands),
@@ -217,6 +233,9 @@ def resolve_player(spec: str) -> str:
         if not parts or not Path(parts[0]).is_file():
             raise DefinitionError(f"player {spec!r}: expected cmd: and the path of a program")
         return "cmd:" + shlex.join([str(Path(parts[0]).resolve()), *parts[1:]])
+    if colon and kind == "python":
+        file, _, name = rest.rpartition(":")
+        return f"python:{Path(file).resolve()}:{name}"
     if colon and kind == "strategy":
         folder, bar, pipeline = rest.partition("|")
         return f"strategy:{Path(folder).resolve()}{bar}{pipeline}"
@@ -224,7 +243,9 @@ def resolve_player(spec: str) -> str:
 
 
 def match(
-    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR or cmd:PROGRAM.")] = None,
+    a: Annotated[
+        str | None, typer.Argument(help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM.")
+    ] = None,
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None,
     hands: Annotated[
         int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1)
@@ -237,6 +258,9 @@ def match(
     ] = None,
     all_in_ev: Annotated[
         bool, typer.Option("--all-in-ev", help="Average all-in hands over the cards to come.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None,
     deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0,
@@ -278,7 +302,10 @@ def match(
         all_in_ev=all_in_ev,
         until_ci_mbb=until_ci,
         deadline_seconds=deadline,
+        explain=explain,
     )
+    if explain and output is None:
+        raise DefinitionError("--explain without a folder to write to: give -o DIR")
     if output is not None:
         create_folder(Path(output), plan)
         return _play_and_show(plan, Path(output), jobs or default_jobs(), as_json)
@@ -291,6 +318,14 @@ def _play_and_show(plan: "MatchPlan", folder: Path, jobs: int, as_json: bool) ->
 
     progress = ProgressLine("match")
     result = play_match(plan, folder, jobs, progress.update)
+    if plan.explain:
+        from matches.explanations import write_explanations
+
+        differing = write_explanations(plan, folder, result["matches"])
+        if differing:
+            progress.say(
+                f"{differing} explained actions differ from the log: late answers, or a folder that has changed"
+            )
     emit(result, as_json, lambda: _show_match(result))
     return 1 if result["faults"] else 0
 

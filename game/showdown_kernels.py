@@ -104,7 +104,7 @@ def _find_places(board, total, column, num_columns):
         first = last
 
 
-@kernel
+@kernel(_nrt=False)
 def settle_showdown(board, reach, scale, sums, out):  # reach, out: float[n] in the board's order
     """Value of every hand at a showdown: scale * (opponent's reach it beats - reach it loses to); ties are worth 0.
 
@@ -151,7 +151,7 @@ def settle_showdown(board, reach, scale, sums, out):  # reach, out: float[n] in 
         )
 
 
-@kernel
+@kernel(_nrt=False)
 def settle_fold(board, reach, scale, sums, out):  # as settle_showdown
     """Value of every hand where a player folded: scale * opponent's reach of the hands that share no card with it."""
     num_hands = board.pairs.size

@@ -39,6 +39,7 @@ class MatchPlan(BaseModel):
     all_in_ev: bool = False
     until_ci_mbb: float | None = Field(default=None, gt=0, description="stop once the half-width is at most this")
     deadline_seconds: float = Field(default=5.0, gt=0, description="for one answer of a built-in player")
+    explain: bool = Field(default=False, description="write each strategy's decisions beside the logs")
 
     def runs(self, match_index: int) -> "tuple[Run, Run]":
         """The two halves of one duplicate match."""

@@ -7,6 +7,7 @@ own, tighter than those of the two results.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -40,6 +41,7 @@ class Table:
     seed: int
     over: str  # tcp or memory; an external program plays over tcp whatever this says
     jobs: int
+    folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
 
     def plan(self, first: str, second: str) -> MatchPlan:
         external = first.startswith("cmd:") or second.startswith("cmd:")
@@ -56,10 +58,13 @@ class Table:
     def pairs(self, first: str, second: str) -> Float:
         """What `first` wins a hand in each pair, in chips."""
         plan = self.plan(first, second)
-        if plan.over == "memory":
+        if plan.over == "memory" and self.folder is None:
             return self._pairs_in_memory(plan)
-        with TemporaryDirectory(prefix="foldwise-compare-") as name:
-            folder = Path(name) / "match"
+        with ExitStack() as stack:
+            if self.folder is not None:
+                folder = self.folder / f"{sum(1 for _ in self.folder.iterdir()):03d}"
+            else:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="foldwise-compare-"))) / "match"
             create_folder(folder, plan)
             result = play_match(plan, folder, self.jobs, lambda *_: None)
             if result["faults"]:

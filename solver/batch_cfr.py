@@ -25,10 +25,13 @@ class BatchCfr:
         self.iteration = 0
         self.nodes = 0
         self.table: npt.NDArray[np.floating[Any]] = np.zeros(2 * game.num_entries, dtype=dtype)
-        self.rng = np.zeros((0, 4), dtype=np.uint64)  # draws nothing
         self.effective_iterations = 0.0
         self._schedule = SCHEDULES[config.sampler]
         self._batch = BatchGame(game, exact_matrices(game), dtype, config.threads)
+
+    def arrays(self) -> dict[str, npt.NDArray[np.floating[Any]]]:
+        """What a checkpoint keeps; nothing is drawn."""
+        return {"table": self.table}
 
     @property
     def largest_step(self) -> int:

@@ -37,8 +37,8 @@ def exact_matrices(game: AbstractGame) -> Matrices:
 
 
 def is_wide(game: AbstractGame) -> bool:
-    """Whether a game has so many buckets that passes with matrix products pay."""
-    return int(game.deals.num_buckets.max()) >= _WIDE_BUCKETS
+    """Whether a game has so many streets and buckets that passes with matrix products pay."""
+    return game.num_streets > 2 and int(game.deals.num_buckets.max()) >= _WIDE_BUCKETS
 
 
 def make_vector_game(game: AbstractGame) -> VectorGame:
@@ -62,7 +62,7 @@ def make_vector_game(game: AbstractGame) -> VectorGame:
             parents.append(joint.parents[street - 1][player])
     return VectorGame(
         nodes=game.tree.nodes,
-        num_buckets=joint.num_buckets,
+        num_buckets=np.ascontiguousarray(joint.num_buckets),  # one layout, so that kernels compile once
         by_first=np.concatenate([matrix.ravel() for matrix in matrices]),
         by_second=np.concatenate([matrix.T.ravel() for matrix in matrices]),
         offset=np.cumsum([0, *sizes[:-1]]).astype(np.int64),

@@ -14,6 +14,7 @@ from abstraction.abstract_game import AbstractGame
 from game.errors import DefinitionError
 from game.tree_kernels import CHANCE
 from solver.config import SolverConfig
+from solver.frames import make_frames
 from solver.mccfr import Mccfr
 from solver.piece_kernels import reach_pieces, update_trunk, walk_pieces
 from solver.sampling_kernels import WalkOptions
@@ -41,6 +42,9 @@ class ChanceInPieces(Mccfr):
         self._reach = np.zeros((len(self._trunk), 2))
         self._value = np.zeros(len(self._trunk))
         self._sigma = np.zeros(game.max_actions)
+        self._frames = [make_frames(game) for _ in range(config.threads)]
+        self._deals = np.zeros((block_deals, 2, game.num_streets), dtype=np.int32)
+        self._outcome_rows = np.zeros(block_deals, dtype=np.int32)
 
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         with ThreadPoolExecutor(self.config.threads) as pool:
@@ -50,15 +54,13 @@ class ChanceInPieces(Mccfr):
     def _advance_block(self, pool: ThreadPoolExecutor, count: int, options: WalkOptions) -> None:
         game, table, place = self.game, self.table, self._place
         nodes, outcomes, last_street = game.tree.nodes, game.deals.outcomes, game.num_streets - 1
-        dealer = self._workers[0]
-        deals, rows = dealer.buckets[:count], dealer.outcome_rows[:count]
-        game.deals.draw(dealer.deal_rng, deals, rows)
+        deals, rows = self._deals[:count], self._outcome_rows[:count]
+        game.deals.draw(self.rng[0], deals, rows)
         piece_reach = np.zeros((count, len(self._roots), 2))
         piece_value = np.zeros((count, len(self._roots)))
         reach_pieces(nodes, self._trunk, place, self._piece_of, table, deals, self._sigma, self._reach, piece_reach)
 
         def walk(index: int) -> int:
-            worker = self._workers[index]
             return int(
                 walk_pieces(
                     nodes,
@@ -68,8 +70,8 @@ class ChanceInPieces(Mccfr):
                     outcomes,
                     last_street,
                     options,
-                    worker.frames,
-                    worker.walk_rng,
+                    self._frames[index],
+                    self.rng[2 * index + 1],
                     self._roots,
                     self._shares[index],
                     piece_reach,

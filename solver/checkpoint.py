@@ -1,9 +1,9 @@
 """Checkpoints: everything a run needs to go on, committed beside the strategy by one rename."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
@@ -33,7 +33,6 @@ class Solver(Protocol):
     iteration: int
     nodes: int
     table: Any  # [2 E], in single or double precision
-    rng: npt.NDArray[np.uint64]
     effective_iterations: float
 
     @property
@@ -42,6 +41,9 @@ class Solver(Protocol):
 
     def advance(self, iterations: int) -> None:
         """Run that many iterations."""
+
+    def arrays(self) -> Mapping[str, npt.NDArray[Any]]:
+        """By name, the arrays it goes on from: filled in place when a run is resumed."""
 
 
 class CheckpointManifest(BaseModel):
@@ -73,7 +75,7 @@ def save_checkpoint(
     folder.mkdir(parents=True, exist_ok=True)
     entries = {
         name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
-        for name, array in (("table", solver.table), ("rng", solver.rng))
+        for name, array in solver.arrays().items()
     }
     manifest = CheckpointManifest(
         config=config,
@@ -102,8 +104,8 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
         )
     for entry in manifest.arrays.values():
         verify_array(folder, entry)
-    solver.table[:] = open_array(folder, manifest.arrays["table"])
-    solver.rng[:] = open_array(folder, manifest.arrays["rng"])
+    for name, array in solver.arrays().items():
+        array[:] = open_array(folder, manifest.arrays[name])
     solver.iteration = manifest.iterations
     solver.nodes = manifest.nodes
     solver.effective_iterations = manifest.effective_iterations

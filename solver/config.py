@@ -6,8 +6,11 @@ from pydantic import Field, model_validator
 
 from abstraction.config import AbstractionConfig, Strict
 
+_VECTOR_KINDS = ("average", "outcome", "external", "robust")
 SAMPLED = ("chance", "external", "outcome", "average")
+PUBLIC_CHANCE = ("pcs", "opcs", "spcs")
 FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr")
+VECTOR_SAMPLED = tuple(f"{form}-{kind}" for form in ("vector", "semivector") for kind in _VECTOR_KINDS)
 
 # Average strategy sampling was published with beta = 10^6 for 3 x 10^12 nodes (Gibson et al. 2012): the same bonus for a
 # smaller budget would keep every action sampled to the end, so the default keeps the published ratio.
@@ -34,14 +37,36 @@ class Discount(Strict):
 class SolverConfig(Strict):
     """How to solve. The first stop condition reached ends the run."""
 
-    sampler: Literal["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr"] = "external"
+    sampler: Literal[
+        "chance",
+        "external",
+        "outcome",
+        "average",
+        "pcs",
+        "opcs",
+        "spcs",
+        "cfr",
+        "cfr+",
+        "lcfr",
+        "dcfr",
+        "vector-average",
+        "vector-outcome",
+        "vector-external",
+        "vector-robust",
+        "semivector-average",
+        "semivector-outcome",
+        "semivector-external",
+        "semivector-robust",
+    ] = "external"
     seed: Annotated[int, Field(ge=0)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     iterations: Annotated[int | None, Field(ge=1, description="stop after this many iterations")] = None
     nodes: Annotated[int | None, Field(ge=1, description="stop after this many nodes visited")] = None
     seconds: Annotated[float | None, Field(gt=0, description="stop after this much solving time")] = None
     exploitability_mbb: Annotated[float | None, Field(gt=0, description="stop once as good as this")] = None
-    epsilon: Annotated[float | None, Field(gt=0, le=1, description="outcome: 0.5; average: 0.05")] = None
+    epsilon: Annotated[float | None, Field(gt=0, le=1, description="outcome, epsilon-greedy: 0.5; average: 0.05")] = (
+        None
+    )
     tau: Annotated[float, Field(ge=1, description="average: actions played more often than 1/tau are walked")] = 1000.0
     beta: Annotated[float | None, Field(ge=0, description="average: bonus; by default nodes / 3e6, or 1000")] = None
     skip_iterations: Annotated[int, Field(ge=0, description="iterations left out of the average strategy")] = 0
@@ -50,6 +75,26 @@ class SolverConfig(Strict):
     prune_below_chips: Annotated[float | None, Field(lt=0, description="actions with less regret may be skipped")] = (
         None
     )
+    policy: Annotated[
+        Literal["rcs", "mcs", "wcs", "mas", "was"] | None,
+        Field(description="vector samplers: what draws actions; by default mas for average sampling, else mcs"),
+    ] = None
+    policy_weight: Annotated[
+        Literal["own", "opponent", "both"], Field(description="wcs, was: whose reach weighs an infoset")
+    ] = "own"
+    exploration: Annotated[
+        Literal["none", "count", "epsilon-greedy"], Field(description="vector samplers: mixed into the policy")
+    ] = "count"
+    support_share: Annotated[
+        float, Field(ge=0, lt=1, description="vector samplers: share of uniform draws, so that none has probability 0")
+    ] = 0.01
+    sampled_actions: Annotated[int, Field(ge=1, description="robust: actions the traverser walks at a node")] = 1
+    weight_power: Annotated[
+        float, Field(ge=0, le=4, description="vector samplers: iteration t counts t to this power")
+    ] = 0.0
+    mini_batch: Annotated[
+        int | None, Field(ge=1, description="vector samplers: walks that see the same strategy; by default 1 a thread")
+    ] = None
     prune_share: Annotated[float, Field(ge=0, lt=1, description="share of walks that skip them")] = 0.95
     evaluate_seconds: Annotated[float, Field(ge=0, description="least solving time between evaluations")] = 0.0
     pieces: Annotated[

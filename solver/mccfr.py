@@ -1,7 +1,8 @@
 """Monte Carlo CFR: blocks of iterations on one table, by one or more threads."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,14 @@ from solver import block_kernels
 from solver.config import SolverConfig
 from solver.frames import make_frames
 from solver.regret_kernels import scale_tables
-from solver.sampling_kernels import Frames, WalkOptions
+from solver.sampling_kernels import WalkOptions
 
 Float = npt.NDArray[np.float64]
+State = npt.NDArray[np.uint64]
 
-_RUN_BLOCK = {
+# Walks a block of deals: the signature of `solver.block_kernels`; returns the nodes visited.
+RunBlock = Callable[..., int]
+_RUN_BLOCK: dict[str, RunBlock] = {
     "chance": block_kernels.run_chance,
     "external": block_kernels.run_external,
     "outcome": block_kernels.run_outcome,
@@ -27,23 +31,62 @@ _RUN_BLOCK = {
 _PRIVATE_TABLE_ENTRIES = 1 << 17
 _PRIVATE_BLOCK_ITERATIONS = 256
 _PRIVATE_BLOCK_SHARE = 50
+_BLOCK_DEALS = 4096
 
 
-@dataclass
-class _Worker:
-    """What one thread needs for itself. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
+class Worker(Protocol):
+    """What one thread needs for itself."""
 
-    deal_rng: npt.NDArray[np.uint64]
-    walk_rng: npt.NDArray[np.uint64]
-    frames: Frames
-    buckets: npt.NDArray[np.int32]
-    outcome_rows: npt.NDArray[np.int32]
+    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+        """Deal and walk so many iterations; returns nodes visited."""
+
+
+class _DealWorker:
+    """Walks on deals of both players. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
+
+    def __init__(
+        self, game: AbstractGame, run_block: RunBlock, deals_per_iteration: int, deal_rng: State, walk_rng: State
+    ):
+        self._game = game
+        self._run_block = run_block
+        self._deals_per_iteration = deals_per_iteration
+        self._deal_rng = deal_rng
+        self._walk_rng = walk_rng
+        self._frames = make_frames(game)
+        self._buckets = np.zeros((_BLOCK_DEALS, 2, game.num_streets), dtype=np.int32)
+        self._outcome_rows = np.zeros(_BLOCK_DEALS, dtype=np.int32)
+
+    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+        """Deal and walk; returns nodes visited."""
+        game = self._game
+        num_visited: int = 0
+        left = iterations * self._deals_per_iteration
+        while True:
+            count = min(left, _BLOCK_DEALS)
+            buckets, outcome_rows = self._buckets[:count], self._outcome_rows[:count]
+            game.deals.draw(self._deal_rng, buckets, outcome_rows)
+            num_visited += int(
+                self._run_block(
+                    game.tree.nodes,
+                    table,
+                    buckets,
+                    outcome_rows,
+                    game.deals.outcomes,
+                    game.num_streets - 1,
+                    options,
+                    self._frames,
+                    self._walk_rng,
+                )
+            )
+            left -= count
+            if left == 0:
+                return num_visited
 
 
 class Mccfr:
-    """One of the samplers on one game."""
+    """One of the samplers on one game: that of the config, or a `run_block` of the caller's own (docs/api/sampler.md)."""
 
-    def __init__(self, game: AbstractGame, config: SolverConfig):
+    def __init__(self, game: AbstractGame, config: SolverConfig, run_block: RunBlock | None = None):
         self.game = game
         self.config = config
         self.iteration = 0
@@ -51,19 +94,14 @@ class Mccfr:
         self.table: Float = np.zeros(2 * game.num_entries)
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
-        self._deals_per_iteration = 1 if config.sampler == "chance" else 2
-        self._run_block = _RUN_BLOCK[config.sampler]
-        self._block_deals = 4096
+        self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
-    def _make_worker(self, index: int) -> _Worker:
-        return _Worker(
-            deal_rng=self.rng[2 * index],
-            walk_rng=self.rng[2 * index + 1],
-            frames=make_frames(self.game),
-            buckets=np.zeros((self._block_deals, 2, self.game.num_streets), dtype=np.int32),
-            outcome_rows=np.zeros(self._block_deals, dtype=np.int32),
-        )
+    def _make_worker(self, index: int) -> Worker:
+        sampler = self.config.sampler
+        run_block = self._own_block or _RUN_BLOCK[sampler]
+        deals_per_iteration = 1 if sampler == "chance" else 2
+        return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
 
     @property
     def largest_step(self) -> int:
@@ -76,11 +114,15 @@ class Mccfr:
             limits.append(discount.epoch_iterations - self.iteration % discount.epoch_iterations)
         return min(limits)
 
+    def arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64]]:
+        """What a checkpoint keeps."""
+        return {"table": self.table, "rng": self.rng}
+
     def advance(self, iterations: int) -> None:
         """Run that many iterations, at most `largest_step`."""
         options = self._options()
         if self.config.threads == 1 or iterations == 0:
-            self.nodes += self._work(self._workers[0], self.table, iterations, options)
+            self.nodes += self._workers[0].work(self.table, iterations, options)
         else:
             self._advance_together(iterations, options)
         self.iteration += iterations
@@ -103,32 +145,6 @@ class Mccfr:
             sum_scale=averaged / self.effective_iterations if self.effective_iterations > 0.0 else 1.0,
         )
 
-    def _work(self, worker: _Worker, table: Float, iterations: int, options: WalkOptions) -> int:
-        """Deal and walk: the share of one thread."""
-        game = self.game
-        num_visited: int = 0
-        left = iterations * self._deals_per_iteration
-        while True:
-            count = min(left, self._block_deals)
-            buckets, outcome_rows = worker.buckets[:count], worker.outcome_rows[:count]
-            game.deals.draw(worker.deal_rng, buckets, outcome_rows)
-            num_visited += int(
-                self._run_block(
-                    game.tree.nodes,
-                    table,
-                    buckets,
-                    outcome_rows,
-                    game.deals.outcomes,
-                    game.num_streets - 1,
-                    options,
-                    worker.frames,
-                    worker.walk_rng,
-                )
-            )
-            left -= count
-            if left == 0:
-                return num_visited
-
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         threads = self.config.threads
         private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES
@@ -138,8 +154,11 @@ class Mccfr:
                 block = min(left, threads * self._private_block()) if private else left
                 shares = [block // threads + (index < block % threads) for index in range(threads)]
                 tables = [self.table.copy() for _ in self._workers] if private else [self.table] * threads
-                work = pool.map(self._work, self._workers, tables, shares, [options] * threads)
-                self.nodes += sum(work)
+                work = [
+                    pool.submit(worker.work, table, share, options)
+                    for worker, table, share in zip(self._workers, tables, shares)
+                ]
+                self.nodes += sum(future.result() for future in work)
                 if private:
                     start = self.table.copy()
                     for table in tables:

@@ -7,11 +7,15 @@ import numpy as np
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.estimate import SizeEstimate
+from abstraction.joint_deals import JointDeals
 from game.errors import DefinitionError
-from solver.best_response import has_exact_response, is_wide
+from solver.best_response import is_wide
+from solver.responses import has_response
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
+_CATEGORY_BYTES = 32  # buckets, outcome, probability and alias of one category of joint deals
+_MATRIX_COPIES = 5  # of joint matrices: the deals' own, and both ways round in the solver and in the best response
 _ROWS_PER_NODE = 2.5  # its values, a reach of the player who led there, and a copy of that at the ends
 
 
@@ -19,11 +23,12 @@ def estimate_bytes(game: AbstractGame) -> int:
     """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
     tables = 2 * game.num_entries * np.dtype(np.float64).itemsize
     tree = sum(array.nbytes for array in game.tree)
-    policy = game.num_entries * np.dtype(np.float32).itemsize if has_exact_response(game) else 0
+    policy = game.num_entries * np.dtype(np.float32).itemsize if has_response(game) else 0
+    joint = _joint_bytes(game.deals.joint) if game.deals.joint is not None else 0
     cards = 0
     if game.cards is not None:
         cards = game.cards.bytes + (_JOINT_BYTES if game.deals.joint is not None else 0)
-    return _PROCESS_BYTES + tables + tree + policy + cards + _vector_bytes(game)
+    return _PROCESS_BYTES + tables + tree + policy + joint + cards + _vector_bytes(game)
 
 
 def _vector_bytes(game: AbstractGame) -> int:
@@ -36,6 +41,12 @@ def _vector_bytes(game: AbstractGame) -> int:
     evaluated = int(matrices.fold_matrices[-1].itemsize)
     vectors = int((_ROWS_PER_NODE * nodes * widest).sum()) + 2 * int(widest[-1]) ** 2
     return vectors * (4 + evaluated)
+
+
+def _joint_bytes(joint: JointDeals) -> int:
+    """What exact deals take: noticeable where every hand is a bucket."""
+    pairs = int(joint.num_buckets.astype(np.int64).prod(axis=1).sum()) * (1 + int(joint.outcomes.shape[1]))
+    return _CATEGORY_BYTES * len(joint.probability) + _MATRIX_COPIES * 8 * pairs
 
 
 def available_bytes() -> int:

@@ -12,13 +12,16 @@ from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
 from solver.batch_cfr import BatchCfr
-from solver.best_response import ExactResponse, Policy, has_exact_response, is_wide
+from solver.best_response import Policy, is_wide
 from solver.chance_pieces import ChanceInPieces
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
-from solver.config import FULL_WIDTH, RunConfig
+from solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
 from solver.mccfr import Mccfr
+from solver.public_chance import PublicChance
 from solver.regret_kernels import mean_positive_regret, normalise_sums
+from solver.responses import has_response, make_response
 from solver.vector_cfr import VectorCfr
+from solver.vector_sampling import VectorSampling
 
 _STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02
@@ -55,6 +58,10 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
         return BatchCfr(game, config.solver) if is_wide(game) else VectorCfr(game, config.solver)
     if config.solver.pieces:
         return ChanceInPieces(game, config.solver)
+    if config.solver.sampler in VECTOR_SAMPLED:
+        return VectorSampling(game, config.solver)
+    if config.solver.sampler in PUBLIC_CHANCE:
+        return PublicChance(game, config.solver)
     return Mccfr(game, config.solver)
 
 
@@ -70,7 +77,7 @@ class Run:
         self.history: list[Evaluation] = []
         self.solver = make_solver(game, config)
         self.solver.advance(0)  # compiles the walk, so that the clock measures solving
-        self._response = ExactResponse(game) if has_exact_response(game) else None
+        self._response = make_response(game) if has_response(game) else None
         self._saved_iteration = -1
         if resume:
             checkpoint = load_checkpoint(folder, self.solver, self._config_dict, game.fingerprint)

@@ -49,7 +49,8 @@ def _discounted(t: Float) -> Steps:
     return Steps(positive, np.full_like(t, 0.5), (last / t) ** 2, np.ones_like(t), np.full_like(t, -np.inf))
 
 
-SCHEDULES: dict[str, Callable[[Float], Steps]] = {
+Schedule = Callable[[Float], Steps]
+SCHEDULES: dict[str, Schedule] = {
     "cfr": _cfr,
     "cfr+": _cfr_plus,
     "lcfr": _linear,
@@ -58,23 +59,29 @@ SCHEDULES: dict[str, Callable[[Float], Steps]] = {
 
 
 class VectorCfr:
-    """Full-width CFR with alternating updates on a game whose joint deals are known."""
+    """Full-width CFR with alternating updates on a game whose joint deals are known.
 
-    def __init__(self, game: AbstractGame, config: SolverConfig):
+    The schedule is that of the config, or one of the caller's own (docs/api/sampler.md).
+    """
+
+    def __init__(self, game: AbstractGame, config: SolverConfig, schedule: Schedule | None = None):
         self.game = game
         self.config = config
         self.iteration = 0
         self.nodes = 0
         self.table: Float = np.zeros(2 * game.num_entries)
-        self.rng = np.zeros((0, 4), dtype=np.uint64)  # draws nothing
         self.effective_iterations = 0.0
-        self._schedule = SCHEDULES[config.sampler]
+        self._schedule = schedule or SCHEDULES[config.sampler]
         self._vector_game = make_vector_game(game)
         self._frames = make_vector_frames(game)
 
     @property
     def largest_step(self) -> int:
         return 1 << 62
+
+    def arrays(self) -> dict[str, Float]:
+        """What a checkpoint keeps; nothing is drawn."""
+        return {"table": self.table}
 
     def advance(self, iterations: int) -> None:
         """Run that many iterations, each updating both players in turn."""

@@ -42,7 +42,7 @@ class VectorFrames(NamedTuple):
 
 
 @kernel
-def _multiply(flat, start, own, other, reach, scale, out):
+def multiply(flat, start, own, other, reach, scale, out):
     """out[i] = scale * sum_j reach[j] M[j, i], with M [other, own] at `start` of `flat`.
 
     Four rows at a time, so that `out` is loaded and stored a quarter as often: twice as fast with 25 buckets.
@@ -67,7 +67,7 @@ def _multiply(flat, start, own, other, reach, scale, out):
 
 
 @kernel
-def _settle(game, node, traverser, reach, out):
+def settle(game, node, traverser, reach, out):
     """Values at an end of the game: the matrix that settles it, times the opponent's reach."""
     street = node.street
     own = np.int64(game.num_buckets[street, traverser])
@@ -81,11 +81,11 @@ def _settle(game, node, traverser, reach, out):
     start = game.offset[matrix]
     # Rows of the opponent's buckets, so that the inner loop runs along memory.
     flat = game.by_second if traverser == 0 else game.by_first
-    _multiply(flat, start, own, other, reach, scale, out)
+    multiply(flat, start, own, other, reach, scale, out)
 
 
 @kernel
-def _expand(game, street, player, reach, out):
+def expand(game, street, player, reach, out):
     """Reach on a street from reach on the one before: a bucket inherits its parent's."""
     start = game.parent_offset[street, player]
     for i in range(game.num_buckets[street, player]):
@@ -93,7 +93,7 @@ def _expand(game, street, player, reach, out):
 
 
 @kernel
-def _collapse(game, street, player, value, out):
+def collapse(game, street, player, value, out):
     """Values of the street before: a bucket's is the sum over the buckets it becomes."""
     start = game.parent_offset[street, player]
     for i in range(game.num_buckets[street - 1, player]):
@@ -123,7 +123,7 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
         value = frames.value[depth]
         if node.kind != DECISION and node.kind != CHANCE:
             num_visited += 1
-            _settle(game, node, traverser, frames.opponent_reach[depth], value)
+            settle(game, node, traverser, frames.opponent_reach[depth], value)
             depth -= 1
             continue
         street = node.street
@@ -132,14 +132,14 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
         opponent_reach = frames.opponent_reach[depth]
         if node.kind == CHANCE:
             if action < 0:
-                _expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
-                _expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
+                expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
+                expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
                 frames.action[depth] = 0
                 frames.node[depth + 1] = node.first_child
                 frames.action[depth + 1] = -1
                 depth += 1
             else:
-                _collapse(game, street + 1, traverser, frames.value[depth + 1], value)
+                collapse(game, street + 1, traverser, frames.value[depth + 1], value)
                 depth -= 1
             continue
 
@@ -239,7 +239,7 @@ def walk_response(game, policy, traverser, frames):
         opponent_reach = frames.opponent_reach[depth]
         num_own = game.num_buckets[street, traverser]
         if node.kind != DECISION and node.kind != CHANCE:
-            _settle(game, node, traverser, opponent_reach, value)
+            settle(game, node, traverser, opponent_reach, value)
             for i in range(num_own):
                 policy_value += own_reach[i] * value[i]
             depth -= 1
@@ -247,14 +247,14 @@ def walk_response(game, policy, traverser, frames):
         action = frames.action[depth]
         if node.kind == CHANCE:
             if action < 0:
-                _expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
-                _expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
+                expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
+                expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
                 frames.action[depth] = 0
                 frames.node[depth + 1] = node.first_child
                 frames.action[depth + 1] = -1
                 depth += 1
             else:
-                _collapse(game, street + 1, traverser, frames.value[depth + 1], value)
+                collapse(game, street + 1, traverser, frames.value[depth + 1], value)
                 depth -= 1
             continue
 

@@ -56,7 +56,7 @@ def test_value_of_kuhn_is_minus_one_eighteenth(tmp_path):
     assert answer.exploitability_mbb < 0.02
 
 
-@pytest.mark.parametrize("sampler", ["external", "average", "dcfr"])
+@pytest.mark.parametrize("sampler", ["external", "average", "dcfr", "vector-average", "semivector-outcome"])
 def test_resumed_run_equals_an_unbroken_one(sampler, tmp_path):
     whole = run_to_end(make_config(sampler=sampler, iterations=900), tmp_path / "whole")
     run_to_end(make_config(sampler=sampler, iterations=123), tmp_path / "broken")

@@ -1,0 +1,98 @@
+"""What a hand called before the flop is worth: the exact expectation over all boards, for every pair of hands.
+
+The table holds, for each ordered pair of hole-card pairs, the boards on which the first wins minus those on which it
+loses, of the C(48, 5) boards that are left: integers, so that equal hands have equal numbers. Counted once over the
+134,459 suit-distinct boards, averaged over the 24 relabellings of suits, and kept in a checked cache.
+"""
+
+import hashlib
+import logging
+from functools import cache
+from math import comb
+from pathlib import Path
+from threading import local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstraction.array_folder import load_arrays, save_arrays
+from abstraction.blocks import Report, run_blocks
+from abstraction.boards import boards
+from abstraction.called_hands_kernels import count_block
+from game.compiled import cache_folder
+from game.errors import FormatError
+from game.evaluator import evaluator_tables
+from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+
+log = logging.getLogger(__name__)
+
+FORMAT_VERSION = 1
+NUM_BOARDS = comb(48, 5)  # left once both hands are dealt
+_KIND = "called hands"
+_SOURCES = (
+    "game/evaluator.py",
+    "game/evaluator_kernels.py",
+    "game/hand_index.py",
+    "game/hand_index_kernels.py",
+    "game/hole_cards.py",
+    "abstraction/array_folder.py",
+    "abstraction/boards.py",
+    "abstraction/called_hands.py",
+    "abstraction/called_hands_kernels.py",
+    "abstraction/hand_strength_kernels.py",
+)
+
+
+@cache
+def _fingerprint() -> str:
+    """Hash of the sources the table depends on."""
+    root = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for name in _SOURCES:
+        digest.update((root / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def disjoint_pairs() -> NDArray[np.bool_]:
+    """[1326, 1326]: whether two hole-card pairs can be dealt together."""
+    masks = (1 << PAIR_CARDS.astype(np.int64)).sum(axis=1)
+    return np.asarray((masks[:, np.newaxis] & masks) == 0)
+
+
+def called_hands(folder: Path | None = None, report: Report | None = None) -> NDArray[np.int32]:
+    """[1326, 1326] boards won minus boards lost, of `NUM_BOARDS`; zero where the hands share a card."""
+    place = (folder or cache_folder() / "called-hands") / _fingerprint()
+    if place.exists():
+        try:
+            return load_arrays(place, _KIND, FORMAT_VERSION)[1]["won"]
+        except FormatError as error:
+            log.warning("called-hands cache is rebuilt: %s", error)
+    won = _count(report)
+    try:
+        save_arrays(place, _KIND, FORMAT_VERSION, _fingerprint(), {"sources": list(_SOURCES)}, {"won": won})
+    except OSError as error:
+        log.warning("called-hands table is not kept: %s", error)
+    return won
+
+
+def _count(report: Report | None) -> NDArray[np.int32]:
+    rows, evaluator = boards(5), evaluator_tables()
+    by_orbit = np.argsort(rows.orbits, kind="stable")
+    cards, orbits = rows.cards[by_orbit], rows.orbits[by_orbit]
+    threads, parts = local(), []
+
+    def work(first: int, last: int) -> None:
+        if not hasattr(threads, "counts"):
+            threads.counts = np.zeros((NUM_PAIRS, NUM_PAIRS), np.int32)
+            parts.append(threads.counts)
+        count_block(evaluator, cards, orbits, first, last, threads.counts)
+
+    run_blocks(work, len(cards), "called hands", report)
+    below = sum(part.astype(np.int64) for part in parts)
+    counts = below - below.T
+    total = np.zeros_like(counts)
+    for relabelled in rows.pairs.astype(np.int64):
+        total += counts[np.ix_(relabelled, relabelled)]
+    won, rest = np.divmod(total * disjoint_pairs(), len(rows.pairs))
+    assert not rest.any()  # every board of an orbit was counted the same number of times
+    return np.asarray(won, np.int32)

@@ -1,0 +1,214 @@
+"""A person as a player: what is asked, what may be answered, and what the answer means in chips.
+
+Nothing is printed here: the screen and the keyboard are a `Console`, which the command line or a test provides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
+from game.errors import FormatError
+from game.evaluator import rank_hand
+from game.match_state import MatchState
+
+HELP = (
+    "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "
+    "b min the least · pot · a all-in · ? help · q leave"
+)
+_WORDS = {
+    **dict.fromkeys(("f", "fold"), "f"),
+    **dict.fromkeys(("c", "call", "k", "check", "x"), "c"),
+    **dict.fromkeys(("b", "bet", "r", "raise"), "b"),
+    **dict.fromkeys(("a", "allin", "all-in", "all"), "a"),
+}
+
+
+class SeatLeftError(BaseException):
+    """The person has left the table. Not an `Exception`: nobody is to answer check or fold for them."""
+
+
+class Console(Protocol):
+    """Where a person sits."""
+
+    def show_turn(self, turn: "Turn") -> None:
+        """Show the table: the person is to act."""
+
+    def show_end(self, end: "HandEnd") -> None:
+        """Show how a hand went."""
+
+    def complain(self, message: str) -> None:
+        """Say why an answer was none."""
+
+    def ask(self) -> str | None:
+        """The next line typed; None where there will be none."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The table as the person to act sees it. Chips; bets are those of this street."""
+
+    hand_number: int
+    position: int
+    street: int
+    hole_cards: tuple[int, ...]
+    board: tuple[int, ...]
+    pot: int  # all chips in, bets included
+    bets: tuple[int, ...]  # by position
+    stacks: tuple[int, ...]  # left, by position
+    to_call: int
+    can_fold: bool
+    raise_range: tuple[int, int] | None  # on this street; None where no raise is possible
+    limit: bool
+    history: str  # the betting so far, as a dealer writes it
+
+
+@dataclass(frozen=True)
+class HandEnd:
+    """A finished hand as one seat saw it."""
+
+    state: MatchState
+    profit: float | None  # of the viewer; None where the cards to tell are hidden
+    total: float  # of the viewer, this hand included
+
+
+def street_start(betting: BettingState, player: int) -> int:
+    """Chips a player had put in before this street; blinds belong to the first."""
+    if betting.round == 0:
+        return 0
+    replay = BettingState(betting.definition)
+    for actions in betting.actions[: betting.round]:
+        for _, action in actions:
+            replay.apply(action)
+    return replay.spent[player]
+
+
+def read_turn(state: MatchState) -> Turn:
+    """What a person needs to see of a state."""
+    betting = state.betting
+    definition = betting.definition
+    players = range(definition.num_players)
+    start = [street_start(betting, player) for player in players]
+    bounds = betting.raise_range()
+    mine = state.position
+    return Turn(
+        hand_number=state.hand_number,
+        position=mine,
+        street=betting.round,
+        hole_cards=state.hole_cards[mine],
+        board=state.board,
+        pot=sum(betting.spent),
+        bets=tuple(betting.spent[player] - start[player] for player in players),
+        stacks=tuple(definition.stacks[player] - betting.spent[player] for player in players),
+        to_call=min(betting.max_spent, definition.stacks[mine]) - betting.spent[mine],
+        can_fold=betting.can_fold(),
+        raise_range=None if bounds is None else (bounds[0] - start[mine], bounds[1] - start[mine]),
+        limit=definition.limit,
+        history=betting.betting_text(),
+    )
+
+
+def parse_answer(text: str, state: MatchState) -> Action:
+    """The action a typed line means; raises `FormatError` that says what would have been legal.
+
+    `b 300` is chips on this street, as at any table; `b 0.5p` raises by half the pot as it is after a call.
+    """
+    turn = read_turn(state)
+    words = text.strip().lower().replace(",", "").split()
+    if words and words[0] in ("pot", "min", "max"):
+        words = ["b", *words]
+    if len(words) == 1 and words[0][:1] in "br" and words[0] not in _WORDS:
+        words = [words[0][0], words[0][1:]]  # b300
+    kind = _WORDS.get(words[0]) if words else None
+    if kind is None:
+        raise FormatError(f"{text.strip()!r} is no answer: {HELP}")
+    if kind == "f":
+        if not turn.can_fold:
+            raise FormatError("checking is free: type c instead of folding")
+        return FOLD_ACTION
+    if kind == "c":
+        return CALL_ACTION
+    if turn.raise_range is None:
+        raise FormatError("no raise is possible here: type c" + (" or f" if turn.can_fold else ""))
+    start = street_start(state.betting, turn.position)
+    low, high = turn.raise_range
+    if turn.limit:
+        return Action(RAISE, start + low)
+    if kind == "a":
+        return Action(RAISE, start + high)
+    amount = _amount(words[1:], turn)
+    if not low <= amount <= high:
+        what = "raise to" if turn.to_call or turn.bets[turn.position] else "bet"
+        raise FormatError(f"{amount} is not possible: {what} between {low} and {high} chips on this street")
+    return Action(RAISE, start + amount)
+
+
+def _amount(words: Sequence[str], turn: Turn) -> int:
+    """Chips on this street: `300`, `0.5p`, `50%`, `pot`, `min`, `max`."""
+    low, high = turn.raise_range or (0, 0)
+    text = "".join(word for word in words if word not in ("to", "chips"))
+    if text in ("min", "max", "pot"):
+        return {"min": low, "max": high, "pot": _pot_share(1.0, turn)}[text]
+    try:
+        if text.endswith("%"):
+            return _pot_share(float(text[:-1]) / 100, turn)
+        if text.endswith(("p", "pot")):
+            return _pot_share(float(text.removesuffix("ot").removesuffix("p")), turn)
+        return int(text)
+    except (ValueError, OverflowError):
+        raise FormatError(f"b {text}: expected chips, as b 300, or a share of the pot, as b 0.5p") from None
+
+
+def _pot_share(share: float, turn: Turn) -> int:
+    """A raise by that share of the pot after a call; an odd chip goes up, as does a share below the least raise."""
+    level = turn.bets[turn.position] + turn.to_call
+    low, high = turn.raise_range or (0, 0)
+    raised = level + round(share * (turn.pot + turn.to_call))
+    return min(high, max(low, raised)) if share > 0 else raised
+
+
+class HumanPlayer:
+    """A person at a console. Keeps a running total of what it sees won and lost."""
+
+    def __init__(self, console: Console):
+        self._console = console
+        self._last_hand = -1
+        self.total = 0.0
+        self.hands = 0
+
+    def choose(self, state: MatchState) -> Action:
+        """Ask until the answer is a legal action."""
+        console = self._console
+        console.show_turn(read_turn(state))
+        while True:
+            text = console.ask()
+            if text is None or text.strip().lower() in ("q", "quit", "exit"):
+                raise SeatLeftError
+            if text.strip() in ("?", "h", "help", ""):
+                console.complain(HELP)
+                continue
+            try:
+                return parse_answer(text, state)
+            except FormatError as error:
+                console.complain(str(error))
+
+    def observe(self, state: MatchState) -> None:
+        """Show the end of each hand once."""
+        if not state.betting.finished or state.hand_number == self._last_hand:
+            return
+        self._last_hand = state.hand_number
+        self.hands += 1
+        profit = hand_profit(state)
+        self.total += profit if profit is not None else 0.0
+        self._console.show_end(HandEnd(state, profit, self.total))
+
+
+def hand_profit(state: MatchState) -> float | None:
+    """What the viewer won in a finished hand; None where a hand that takes part in the showdown is not shown."""
+    betting = state.betting
+    if not betting.is_showdown():
+        return betting.settle()[state.position]
+    if not all(cards or betting.folded[p] for p, cards in enumerate(state.hole_cards)):
+        return None
+    ranks = [rank_hand(cards + state.board) if cards else -1 for cards in state.hole_cards]
+    return betting.settle(ranks)[state.position]

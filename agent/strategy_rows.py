@@ -1,0 +1,220 @@
+"""A strategy row by row, for people and other programs: which cards, which betting, which probabilities."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from abstraction.card_lookup import CardLookup, open_card_lookup
+from abstraction.explain import preflop_name
+from abstraction.joint_deals import EnumeratedViews
+from abstraction.strategy import Strategy
+from agent.decision_kernels import describe_actions
+from agent.typed_state import read_betting
+from game.cards import RANKS, cards_text, rank_of
+from game.definition import GameDefinition, parse_definition
+from game.errors import DefinitionError
+from game.library import BluffGame, find_game
+from game.tree import NO_ACTION, action_of_code
+from game.tree_kernels import DECISION
+from postprocess.pipeline import Pipeline
+from postprocess.transforms import Actions
+
+_NO_STACK = 2**31 - 1
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StrategyRow:
+    """One infoset: where it is, and what is done there."""
+
+    node: int
+    player: int
+    street: int
+    betting: str  # abstract, as a dealer would write it; in Bluff the bids
+    bucket: int
+    hand: str  # what the bucket holds, where that can be said: "AKs", "K/Q", "1 5"; else ""
+    reached: bool  # by the solver; else uniform
+    actions: list[str]
+    probabilities: list[float]
+    postprocessed: list[float]
+
+
+class NodeTable(NamedTuple):
+    """All rows of one decision, by bucket."""
+
+    raw: Float  # [buckets, A]
+    played: Float  # [buckets, A]: post-processed
+    reached: npt.NDArray[np.bool_]  # [buckets]
+
+
+class StrategyTable:
+    """Every infoset of a strategy folder."""
+
+    def __init__(self, strategy: Strategy, pipeline: Pipeline | None = None):
+        self.strategy = strategy
+        self._pipeline = pipeline or Pipeline()
+        manifest = strategy.manifest
+        self.definition: GameDefinition | None = (
+            None if manifest.definition is None else parse_definition(manifest.definition, str(strategy.folder))
+        )
+        nodes = strategy.tree.nodes
+        self._decisions = np.flatnonzero(nodes["kind"] == DECISION)
+        bases = nodes["base"][self._decisions].astype(np.int64)
+        entries = np.diff(np.append(bases, len(strategy.stored)))
+        self._num_buckets = entries // nodes["num_children"][self._decisions]
+        self._labels: dict[tuple[int, int], dict[int, str]] = {}
+
+    def betting(self, node: int) -> str:
+        """The abstract betting that leads to a node."""
+        tree = self.strategy.tree
+        words: list[str] = []
+        while node > 0:
+            words.append(self.action_text(int(tree.action[node])))
+            node = int(tree.parent[node])
+        return (" " if self.definition is None else "").join(reversed(words))
+
+    def action_text(self, code: int) -> str:
+        """An entry of `Tree.action` in words."""
+        if self.definition is None:
+            game = find_game(self.strategy.manifest.game)
+            assert isinstance(game, BluffGame)
+            return "bluff" if code < 0 else game.bluff.bid_text(code)
+        return "/" if code == NO_ACTION else action_of_code(code).text(self.definition.limit)
+
+    def rows(
+        self,
+        *,
+        street: int | None = None,
+        player: int | None = None,
+        betting: str | None = None,
+        hand: str | None = None,
+        bucket: int | None = None,
+    ) -> Iterator[StrategyRow]:
+        """The rows that fit every condition given, in the order of the tree."""
+        wanted = self._wanted_betting(betting) if betting is not None else None  # refused now, not at the first row
+        return self._rows(street, player, wanted, hand, bucket)
+
+    def _rows(
+        self, street: int | None, player: int | None, wanted: str | None, hand: str | None, bucket: int | None
+    ) -> Iterator[StrategyRow]:
+        nodes = self.strategy.tree.nodes
+        for node, num_buckets in zip(self._decisions.tolist(), self._num_buckets.tolist()):
+            record = nodes[node]
+            if street is not None and int(record["street"]) != street:
+                continue
+            if player is not None and int(record["player"]) != player:
+                continue
+            path = self.betting(node)
+            if wanted is not None and path != wanted:
+                continue
+            labels = self.labels(int(record["player"]), int(record["street"]))
+            table = self.table(node)
+            first, count = int(record["first_child"]), int(record["num_children"])
+            actions = [self.action_text(int(code)) for code in self.strategy.tree.action[first : first + count]]
+            for index in range(num_buckets):
+                label = labels.get(index, "")
+                if (bucket is None or index == bucket) and (hand is None or label == hand):
+                    yield StrategyRow(
+                        node=node,
+                        player=int(record["player"]),
+                        street=int(record["street"]),
+                        betting=path,
+                        bucket=index,
+                        hand=label,
+                        reached=bool(table.reached[index]),
+                        actions=actions,
+                        probabilities=table.raw[index].tolist(),
+                        postprocessed=table.played[index].tolist(),
+                    )
+
+    def _wanted_betting(self, betting: str) -> str:
+        """The text as `betting()` writes it: with every mark between rounds."""
+        if self.definition is None:
+            return betting
+        return read_betting(self.definition, betting).betting_text()
+
+    def table(self, node: int) -> NodeTable:
+        """All rows of one decision."""
+        tree, stored = self.strategy.tree, self.strategy.stored
+        record = tree.nodes[node]
+        base, count, player = int(record["base"]), int(record["num_children"]), int(record["player"])
+        place = int(np.searchsorted(self._decisions, node))
+        rows = stored[base : base + count * int(self._num_buckets[place])].reshape(-1, count).astype(np.float64)
+        totals = rows.sum(axis=1, keepdims=True)
+        reached = totals[:, 0] > 0.0
+        raw = np.where(totals > 0.0, rows / np.where(totals > 0.0, totals, 1.0), 1.0 / count)
+        if not self._pipeline.steps:
+            return NodeTable(raw, raw, reached)
+        kinds, sizes = np.zeros(count, np.int8), np.zeros(count)
+        stack = self.definition.stacks[player] if self.definition is not None else _NO_STACK
+        describe_actions(tree, node, stack, kinds, sizes)
+        first = self._is_first(node, player)
+        played = self._pipeline.apply(raw, Actions(kinds, sizes), street=int(record["street"]), first=first)
+        return NodeTable(raw, played, reached)
+
+    def _is_first(self, node: int, player: int) -> bool:
+        tree = self.strategy.tree
+        node = int(tree.parent[node])
+        while node >= 0:
+            if tree.nodes[node]["kind"] == DECISION and tree.nodes[node]["player"] == player:
+                return False
+            node = int(tree.parent[node]) if node > 0 else -1
+        return True
+
+    def labels(self, player: int, street: int) -> dict[int, str]:
+        """What the buckets of a player on a street hold; empty where one holds too much to say."""
+        key = (player, street)
+        if key not in self._labels:
+            self._labels[key] = self._make_labels(player, street)
+        return self._labels[key]
+
+    def _make_labels(self, player: int, street: int) -> dict[int, str]:
+        if self.definition is None:
+            game = find_game(self.strategy.manifest.game)
+            assert isinstance(game, BluffGame)
+            return {index: " ".join(map(str, roll)) for index, roll in enumerate(game.bluff.rolls(player))}
+        lookup = open_card_lookup(self.strategy)
+        if isinstance(lookup, EnumeratedViews):
+            return _view_labels(lookup, self.definition, street)
+        return _preflop_labels(lookup) if street == 0 and self.definition.board_sizes[0] == 0 else {}
+
+
+def _preflop_labels(lookup: CardLookup) -> dict[int, str]:
+    """`AA`, or `KQs KJs` where hands share a bucket."""
+    names: dict[int, dict[str, None]] = defaultdict(dict)
+    for low, high in combinations(range(52), 2):
+        names[lookup.bucket((high, low))][preflop_name(high, low)] = None
+    return {bucket: " ".join(reversed(found)) for bucket, found in names.items()}
+
+
+def _view_labels(lookup: EnumeratedViews, definition: GameDefinition, street: int) -> dict[int, str]:
+    """`K` and `K/Q` where suits do not matter, `Ks/Qh` where they do."""
+    found: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = defaultdict(list)
+    size = definition.board_sizes[street]
+    for hole in combinations(definition.deck, definition.num_hole_cards):
+        left = [card for card in definition.deck if card not in hole]
+        for board in combinations(left, size):
+            found[lookup.bucket(hole, board)].append((hole, board))
+    labels = {}
+    for bucket, views in found.items():
+        hole, board = views[0]
+        suits_matter = len(views) == 1 and definition.num_suits > 1
+        parts = [
+            cards_text(cards) if suits_matter else "".join(RANKS[rank_of(card)] for card in cards)
+            for cards in (hole, board)
+            if cards
+        ]
+        labels[bucket] = "/".join(parts)
+    return labels
+
+
+def check_street(table: StrategyTable, street: int | None) -> None:
+    """Raise `DefinitionError` for a street the game has not."""
+    num_streets = 1 if table.definition is None else table.definition.num_rounds
+    if street is not None and not 0 <= street < num_streets:
+        raise DefinitionError(f"street {street}: expected 0 to {num_streets - 1}")

@@ -1,0 +1,81 @@
+"""Johanson et al. (AAMAS 2012), Bluff: PCS against CS by time, and each checkpoint against the final PCS strategy.
+
+python benchmarks/papers/johanson_2012_bluff.py [--game bluff-2-2] [--seconds S] [--full] [-o DIR]
+
+Each curve is one thread's CPU time. The paper, bluff-2-2: PCS is lower and steeper at every time, and its strategies
+play far better early. Quick: bluff-2-1 (3.5 million infosets), 30 CPU-seconds a curve; full: bluff-2-2, 3,600 seconds
+and 18 GB of memory.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from curves import CONFIGS, Point, write_csv
+from timed import draw_timed, report_timed, run_timed
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.build import build_abstract_game
+from abstraction.config import read_config
+from game.tree_kernels import DECISION
+from solver.best_response import ExactResponse, Policy
+from solver.config import RunConfig
+
+
+def entries_of(game: AbstractGame, player: int) -> np.ndarray:
+    """[E] whether an entry of a policy belongs to the player."""
+    nodes = game.tree.nodes
+    decisions = nodes[nodes["kind"] == DECISION]
+    sizes = decisions["num_children"].astype(np.int64) * game.deals.num_buckets[0, decisions["player"]]
+    return np.repeat(decisions["player"] == player, sizes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default=None)
+    parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
+    parser.add_argument("--points", type=int, default=5)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    arguments = parser.parse_args()
+    name = arguments.game or ("bluff-2-2" if arguments.full else "bluff-2-1")
+    seconds = arguments.seconds or (3600.0 if arguments.full else 30.0)
+    game = build_abstract_game(read_config(CONFIGS / f"{name}.toml", RunConfig, {}))
+    response = ExactResponse(game)
+    budgets = [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
+    final = np.empty(game.num_entries, dtype=np.float32)
+
+    def keep(policy: Policy) -> float:
+        final[:] = policy
+        return response.exploitability(policy).exploitability_mbb
+
+    first = run_timed(game, name, "pcs", budgets, keep)
+    belongs = entries_of(game, 0)
+    against: list[Point] = []
+
+    def measure(policy: Policy) -> float:
+        """Exploitability; and the mean over both seats of what it wins from the final strategy."""
+        seats = [np.where(mine, policy, final) for mine in (belongs, ~belongs)]
+        values = [response.exploitability(mixed).value_mbb for mixed in seats]
+        played.append((values[0] - values[1]) / 2.0)
+        return response.exploitability(policy).exploitability_mbb
+
+    points: list[Point] = []
+    for sampler in ("pcs", "chance"):
+        played: list[float] = []
+        curve = run_timed(game, name, sampler, budgets, measure)
+        points += curve
+        against += [Point(p.curve, p.seed, p.nodes, p.seconds, value) for p, value in zip(curve, played)]
+    write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
+    write_csv(arguments.output / f"johanson_2012_{name}_against_final.csv", against)
+    draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, thousandths")
+    draw_timed(
+        arguments.output / f"johanson_2012_{name}_against_final.png", against, name, "against final PCS", log=False
+    )
+    print(f"final PCS strategy: {first[-1].exploitability_mbb:.4g} thousandths")
+    report_timed(f"Johanson 2012, {name}", points, "exploitability in thousandths")
+    report_timed(f"Johanson 2012, {name} against the final PCS strategy", against, "thousandths a game")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""What the reproductions of Johanson et al. (AAMAS 2012) share: curves over CPU time, one thread."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from curves import CONFIGS, Point
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.config import read_config
+from solver.best_response import Policy
+from solver.config import RunConfig
+from solver.regret_kernels import normalise_sums
+from solver.run import make_solver
+
+Measure = Callable[[Policy], float]
+
+
+def run_timed(
+    game: AbstractGame, name: str, sampler: str, seconds: Sequence[float], measure: Measure, seed: int = 1
+) -> list[Point]:
+    """Solve with one thread; a point at each number of CPU-seconds, evaluation not counted."""
+    config = read_config(
+        CONFIGS / f"{name}.toml",
+        RunConfig,
+        {"solver.sampler": sampler, "solver.seed": seed, "solver.threads": 1},
+    )
+    solver = make_solver(game, config)
+    solver.advance(0)
+    solver.table.fill(0.0)  # gigabytes: the first touch of memory is not the sampler's time
+    policy = np.empty(game.num_entries, dtype=np.float32)
+    points, spent, step = [], 0.0, 1
+    for budget in seconds:
+        while spent < budget:
+            start = time.thread_time()
+            solver.advance(step)
+            took = time.thread_time() - start
+            spent += took
+            step = max(1, min(4 * step, int(step * min(1.0, 0.5 * (budget - spent) + 0.05) / max(took, 1e-9))))
+        normalise_sums(game.tree.nodes, game.deals.num_buckets, solver.table, policy)
+        value = measure(policy)
+        points.append(Point(sampler, seed, solver.nodes, spent, value))
+        print(
+            f"{name} {sampler}: {spent:.1f} s, {solver.iteration:,} iterations, {value:.5g}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return points
+
+
+def draw_timed(path: Path, points: Sequence[Point], title: str, ylabel: str, log: bool = True) -> None:
+    """Curves over CPU time."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    for curve in dict.fromkeys(p.curve for p in points):
+        own = [p for p in points if p.curve == curve]
+        axes.plot([p.seconds for p in own], [p.exploitability_mbb for p in own], marker=".", label=curve)
+    axes.set(xscale="log", yscale="log" if log else "linear", xlabel="CPU-seconds", ylabel=ylabel, title=title)
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    figure.savefig(path, dpi=130)
+
+
+def report_timed(title: str, points: Sequence[Point], unit: str) -> None:
+    """A line for docs/verification.md: first and last point of each curve, and its slope on logarithmic axes."""
+    parts = []
+    for curve in dict.fromkeys(p.curve for p in points):
+        own = [p for p in points if p.curve == curve]
+        first, last = own[0], own[-1]
+        part = f"{curve} {first.exploitability_mbb:.4g} at {first.seconds:.3g} s, {last.exploitability_mbb:.4g} at "
+        part += f"{last.seconds:.3g} s"
+        if first.exploitability_mbb > 0.0 < last.exploitability_mbb and last.seconds > first.seconds:
+            slope = np.log(last.exploitability_mbb / first.exploitability_mbb) / np.log(last.seconds / first.seconds)
+            part += f" (slope {slope:.2f})"
+        parts.append(part)
+    print(f"{title}, {unit}: {'; '.join(parts)}", flush=True)

@@ -1,0 +1,130 @@
+"""`foldwise export` and `foldwise convert`: strategies and hand histories for other programs."""
+
+import csv
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.offline import StrategyArgument
+from cli.output import JsonOption, emit, stdout
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent.strategy_rows import StrategyRow
+
+FORMATS = ("csv", "json", "openspiel")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("export")(export)
+    app.command("convert")(convert)
+
+
+def export(
+    directory: StrategyArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
+    form: Annotated[
+        str | None, typer.Option("--format", help="csv, json or openspiel; by default what FILE ends with.")
+    ] = None,
+    street: Annotated[int | None, typer.Option(help="Only this street, from 0.", min=0)] = None,
+    player: Annotated[int | None, typer.Option(help="Only this player, 0 or 1.", min=0, max=1)] = None,
+    betting: Annotated[
+        str | None, typer.Option(help="Only after this abstract betting, as r300; '' at the root.")
+    ] = None,
+    hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None,
+    bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None,
+    postprocess: Annotated[str, typer.Option(help="Post-processing, as in new(0.2).")] = "none",
+    as_json: JsonOption = False,
+) -> None:
+    """Write rows of a strategy as CSV or JSON, or a small game's strategy as OpenSpiel's tabular policy.
+
+    Example: foldwise export runs/small -o preflop.csv --street 0 --betting r300
+
+    Example: foldwise export runs/leduc -o leduc.json --format openspiel
+    """
+    from abstraction.strategy import Strategy
+    from agent.openspiel import openspiel_policy, policy_record
+    from agent.strategy_rows import StrategyTable, check_street
+    from postprocess.language import parse_pipeline
+
+    form = form or output.suffix.removeprefix(".")
+    if form not in FORMATS:
+        raise DefinitionError(f"format {form!r}: expected csv, json or openspiel, by --format or the end of FILE")
+    strategy = Strategy(directory)
+    pipeline = parse_pipeline(postprocess)
+    if form == "openspiel":
+        if (street, player, betting, hand, bucket) != (None,) * 5:
+            raise DefinitionError("--format openspiel writes the whole strategy: leave the conditions out")
+        record = policy_record(*openspiel_policy(strategy, pipeline))
+        output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        count = len(record["policy"])
+    else:
+        table = StrategyTable(strategy, pipeline)
+        check_street(table, street)
+        rows = table.rows(street=street, player=player, betting=betting, hand=hand, bucket=bucket)
+        count = _write_csv(output, rows) if form == "csv" else _write_json(output, rows)
+    result = {"output": str(output), "format": form, "infosets": count}
+    emit(result, as_json, lambda: stdout.print(f"{count:,} infosets written to {output}"))
+
+
+def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
+    """A line for each action of each infoset: rows of different nodes have different actions."""
+    count = 0
+    with output.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        places = ["node", "player", "street", "betting", "bucket", "hand", "reached"]
+        writer.writerow([*places, "action", "probability", "postprocessed"])
+        for row in rows:
+            count += 1
+            place = [row.node, row.player, row.street, row.betting, row.bucket, row.hand, int(row.reached)]
+            for action, raw, played in zip(row.actions, row.probabilities, row.postprocessed):
+                writer.writerow([*place, action, repr(raw), repr(played)])
+    return count
+
+
+def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
+    """One array, an object an infoset, written as it is read."""
+    count = 0
+    with output.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for row in rows:
+            file.write(("," if count else "") + "\n " + json.dumps(asdict(row)))
+            count += 1
+        file.write("\n]\n")
+    return count
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A match folder, a .log, or a .phh or .phhs file.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")],
+    game: Annotated[
+        str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Convert hand histories between ACPC logs and PHH, the notation pokerkit reads.
+
+    Example: foldwise convert runs/match runs/match-phh
+
+    Example: foldwise convert runs/match/0000.AB.log hands.phhs
+
+    Example: foldwise convert hands.phhs hands.log
+    """
+    from matches.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+
+    kinds = (source.suffix.lower(), target.suffix.lower())
+    if source.is_dir():
+        hands = convert_folder(source, target, game)
+    elif kinds in ((LOG, PHH), (LOG, PHHS)):
+        hands = log_to_phh(source, target, game)
+    elif kinds in ((PHH, LOG), (PHHS, LOG)):
+        hands = phh_to_log(source, target)
+    else:
+        raise DefinitionError(f"{source} to {target}: expected two folders, or files from .log to .phhs or back")
+    result = {"hands": hands, "output": str(target)}
+    emit(result, as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))

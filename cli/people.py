@@ -1,0 +1,276 @@
+"""`foldwise duel` and `foldwise play human`: a person at the table, in the terminal."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console as RichConsole
+
+from agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
+from cli.offline import StrategyArgument
+from cli.output import JsonOption, SeedOption, emit, stderr
+from game.cards import card_text, suit_of
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from agent.strategy_player import Decision
+    from game.definition import GameDefinition
+
+_SUIT_MARKS = "♣♦♥♠"  # in the order of game.cards.SUITS
+_SUIT_STYLES = ("green", "blue", "red", "default")
+_BAR_WIDTH = 20
+
+
+def register(app: typer.Typer) -> None:
+    app.command("duel")(duel)
+
+
+def read_keyboard(descriptor: int = 0) -> Callable[[], str | None]:
+    """Lines typed. Read without Python's buffer: its lock would hang the exit after Ctrl-C while a thread waits in it."""
+    received = bytearray()
+
+    def line() -> str | None:
+        while b"\n" not in received:
+            try:
+                data = os.read(descriptor, 4096)
+            except OSError:
+                data = b""
+            if not data:
+                return None
+            received.extend(data)
+        text, _, rest = bytes(received).partition(b"\n")
+        received[:] = rest
+        return text.decode("utf-8", "replace")
+
+    return line
+
+
+Reveal = Callable[[HandEnd], "Sequence[Decision]"]
+
+
+class TerminalTable:
+    """The table drawn in a terminal: `agent.human.Console`."""
+
+    def __init__(
+        self,
+        definition: "GameDefinition",
+        screen: RichConsole,
+        read_line: Callable[[], str | None],
+        opponent: str = "bot",
+        reveal: Reveal | None = None,
+    ):
+        from matches.replay import position_names, street_names
+
+        self._screen = screen
+        self._read_line = read_line
+        self._opponent = opponent
+        self._reveal = reveal
+        self._streets = street_names(definition)
+        two_players = definition.num_players == 2
+        self._positions = position_names(definition) if two_players else [f"seat {p + 1}" for p in range(10)]
+        self._limit = definition.limit
+
+    def show_turn(self, turn: Turn) -> None:
+        show = self._screen.print
+        mine = turn.position
+        show()
+        show(
+            f"[bold]hand {turn.hand_number + 1}, {self._streets[turn.street]}[/bold]  you: {self._positions[mine]}"
+            f"  betting: {turn.history or '-'}"
+        )
+        for player, (bet, stack) in enumerate(zip(turn.bets, turn.stacks)):
+            if player != mine:
+                show(f"  {self._opponent:<14}{_chips(stack)}  bet {bet:,}")
+        show(f"  {'board':<14}{cards_markup(turn.board) or '-'}  pot {turn.pot:,}")
+        show(f"  {'you':<14}{cards_markup(turn.hole_cards)}  {_chips(turn.stacks[mine])}  bet {turn.bets[mine]:,}")
+        show(f"  {self._choices(turn)}")
+
+    def _choices(self, turn: Turn) -> str:
+        choices = ["[bold]f[/bold] fold"] if turn.can_fold else []
+        choices.append(f"[bold]c[/bold] call {turn.to_call:,}" if turn.to_call else "[bold]c[/bold] check")
+        if turn.raise_range is not None:
+            low, high = turn.raise_range
+            verb = "raise to" if turn.to_call or turn.bets[turn.position] else "bet"
+            if self._limit:
+                choices.append(f"[bold]r[/bold] {verb} {low:,}")
+            else:
+                choices.append(f"[bold]b N[/bold] {verb} {low:,} to {high:,}, or a share: [bold]b 0.5p[/bold]")
+                choices.append("[bold]a[/bold] all-in")
+        return " · ".join(choices)
+
+    def show_end(self, end: HandEnd) -> None:
+        show = self._screen.print
+        state = end.state
+        show(f"[bold]hand {state.hand_number + 1} is over[/bold]  betting: {state.betting.betting_text()}")
+        if state.betting.is_showdown():
+            show(f"  {'board':<14}{cards_markup(state.board)}")
+            for player, cards in enumerate(state.hole_cards):
+                name = "you" if player == state.position else self._opponent
+                show(f"  {name:<14}{cards_markup(cards) or 'not shown'}")
+        else:
+            folder = state.betting.folded.index(True)
+            show(f"  {'you fold' if folder == state.position else f'{self._opponent} folds'}")
+        if end.profit is not None:
+            verb = "win" if end.profit > 0 else "lose" if end.profit < 0 else "split the pot:"
+            style = "green" if end.profit > 0 else "red" if end.profit < 0 else "default"
+            show(f"  [bold {style}]you {verb} {abs(end.profit):,.0f}[/bold {style}]   in all {end.total:+,.0f}")
+        if self._reveal is not None:
+            decisions = self._reveal(end)
+            if not decisions:
+                show(f"  [dim]nothing to reveal: {self._opponent} made no decision, or did not show its cards[/dim]")
+            for decision in decisions:
+                self._show_decision(decision)
+
+    def _show_decision(self, decision: "Decision") -> None:
+        from game.cards import parse_cards
+
+        betting = decision.state.split(":", 4)[3]
+        reached = "" if decision.reached else ", never reached by the solver"
+        read = "" if decision.abstract_betting == betting else f", read as {decision.abstract_betting or 'the start'}"
+        self._screen.print(
+            f"  [dim]{self._opponent} with {cards_markup(parse_cards(decision.hand))} after {betting or 'the blinds'}{read}, "
+            f"bucket {decision.bucket}{reached}:[/dim]"
+        )
+        for action, raw, played in zip(decision.actions, decision.probabilities, decision.postprocessed):
+            mark = "*" if action == decision.action else " "
+            bar = "█" * round(_BAR_WIDTH * played)
+            note = "" if abs(raw - played) < 5e-4 else f" (solved {raw:.1%})"
+            self._screen.print(f"   {mark} {action:>8} {played:6.1%} {bar}{note}", markup=False)
+
+    def complain(self, message: str) -> None:
+        self._screen.print(f"  {message}", style="yellow", markup=False)
+
+    def ask(self) -> str | None:
+        self._screen.print("> ", end="")
+        self._screen.file.flush()
+        return self._read_line()
+
+
+def _chips(stack: int) -> str:
+    return "" if stack > 10**9 else f"{stack:,} behind"
+
+
+def cards_markup(cards: Sequence[int]) -> str:
+    """Cards with coloured suits."""
+    return " ".join(
+        f"[bold {_SUIT_STYLES[suit_of(card)]}]{card_text(card)[0]}{_SUIT_MARKS[suit_of(card)]}[/]" for card in cards
+    )
+
+
+def _screen() -> RichConsole:
+    return RichConsole(highlight=False, soft_wrap=True, file=sys.stdout)
+
+
+def play_human(
+    host: str, port: int, game: str | None, deadline_seconds: float, reveal: Path | None, as_json: bool
+) -> int:
+    """`foldwise play human`: a person at any dealer."""
+    from agent.client import play_match
+    from agent.player import warm_up
+    from agent.strategy_player import OpenStrategy
+    from cli.online import table_definition
+    from postprocess.pipeline import Pipeline
+
+    explain = None
+    if reveal is not None:
+        opened = OpenStrategy(reveal)
+        strategy = opened.player(Pipeline(), seed=0)
+        warm_up(strategy)
+        definition = table_definition(game) if game is not None else opened.definition
+        explain = _explain_shown(strategy)
+    else:
+        definition = table_definition(game or "hunl")
+    screen = RichConsole(highlight=False, soft_wrap=True, stderr=True) if as_json else _screen()
+    person = HumanPlayer(TerminalTable(definition, screen, read_keyboard(), reveal=explain))
+    faults = 0
+    with contextlib.suppress(SeatLeftError):
+        faults = play_match(person, definition, host, port, deadline_seconds).faults
+    _summary(person, definition, as_json)
+    return 1 if faults else 0
+
+
+def _explain_shown(strategy: Any) -> Reveal:
+    """What a strategy would have done with the cards the opponent showed; nothing where none were shown."""
+    from game.betting import BettingState
+    from game.match_state import view
+
+    def explain(end: HandEnd) -> "list[Decision]":
+        state = end.state
+        other = 1 - state.position
+        if state.betting.definition.num_players != 2 or not state.hole_cards[other]:
+            return []
+        betting = BettingState(state.betting.definition)
+        decisions = []
+        for position, action in (entry for actions in state.betting.actions for entry in actions):
+            if position == other:
+                seen = view(betting, state.hole_cards, state.board, other, state.hand_number)
+                decisions.append(strategy.explain(seen)[0])
+            betting.apply(action)
+        return decisions
+
+    return explain
+
+
+def _summary(person: HumanPlayer, definition: "GameDefinition", as_json: bool, log: Path | None = None) -> None:
+    per_hand = 1000 * person.total / definition.big_blind / person.hands if person.hands else 0.0
+    result: dict[str, Any] = {"hands": person.hands, "chips": person.total, "mean_mbb": per_hand}
+    if log is not None:
+        result["log"] = str(log)
+    written = "" if log is None else f"; written to {log}"
+    text = f"{person.hands} hands, {person.total:+,.0f} chips, {per_hand:+,.0f} mbb/h{written}"
+    emit(result, as_json, lambda: stderr.print(text))
+
+
+def duel(
+    directory: StrategyArgument,
+    hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100,
+    postprocess: Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")] = "none",
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for duel.log, which report reads.")
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Play against a strategy in this terminal: starts a dealer, the bot and your seat.
+
+    Example: foldwise duel runs/small --reveal --postprocess "new(0.2)"
+    """
+    from tempfile import TemporaryDirectory
+
+    from agent.strategy_player import OpenStrategy
+    from matches.duel import DecisionBook, play_duel
+    from matches.explanations import explanation_lines, explanation_path
+    from postprocess.language import parse_pipeline
+
+    opened = OpenStrategy(directory)
+    definition = opened.definition
+    bot = opened.player(parse_pipeline(postprocess), seed)
+    book = DecisionBook()
+    bot.listener = book.add
+    reveal_hand: Reveal | None = (lambda end: book.hands.get(end.state.hand_number, [])) if reveal else None
+    screen = RichConsole(highlight=False, soft_wrap=True, stderr=True) if as_json else _screen()
+    person = HumanPlayer(TerminalTable(definition, screen, read_keyboard(), reveal=reveal_hand))
+    with TemporaryDirectory(prefix="foldwise-duel-") as temporary:
+        folder = output or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        log = folder / "duel.log"
+        if log.exists():
+            raise DefinitionError(f"{str(folder)!r} holds a duel: give another folder with -o")
+        faults = 0
+        try:
+            with contextlib.suppress(SeatLeftError):
+                game = opened.strategy.manifest.game
+                faults = play_duel(definition, game, hands, seed % 2**32, ("you", "bot"), person, bot, log).faults
+        finally:
+            with explanation_path(log).open("w", encoding="utf-8") as file:
+                for number in sorted(book.hands):
+                    file.writelines(explanation_lines(number, book.explained(number)))
+        _summary(person, definition, as_json, log if output is not None else None)
+    return 1 if faults else 0

@@ -1,0 +1,55 @@
+"""`foldwise report`: one self-contained HTML page of a match, a comparison or a tournament."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.output import JsonOption, emit, stdout
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report")(report)
+
+
+def report(
+    source: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of match, compare or tournament (-o), or an ACPC log.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page; by default DIR/report.html.")
+    ] = None,
+    hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Work a strategy's decisions in these hands out anew, where not recorded.")
+    ] = False,
+    game: Annotated[str | None, typer.Option(help="The game of a single log, where its header does not say.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one HTML page: running total with its interval, positions, streets, biggest pots, a hand replayer.
+
+    The page needs nothing else: no network, no other file. It is readable on a phone.
+
+    Example: foldwise report runs/match -o match.html
+
+    Example: foldwise report runs/compare
+
+    Example: foldwise report test.log --game hunl
+    """
+    from matches.report import MatchReport, load_report
+    from matches.report_page import report_page
+
+    found = load_report(source, num_hands=hands, explain=explain, game=game)
+    page = output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))
+    text = report_page(found)
+    page.write_text(text, encoding="utf-8")
+    size = len(text.encode())
+    result: dict[str, Any] = {"output": str(page), "bytes": size, "title": found.title}
+    if isinstance(found, MatchReport):
+        result |= {
+            "mean_mbb": found.result.mean_mbb,
+            "ci95_mbb": found.result.ci95_mbb if found.result.count > 1 else None,
+            "replayable": len(found.hands),
+            "explained": found.num_explained,
+        }
+    emit(result, as_json, lambda: stdout.print(f"written to {page} ({size / 1000:,.0f} kB)"))

@@ -1,0 +1,67 @@
+"""The documentation is run: every Python example page by page, and the tutorial's commands as they stand."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+API_PAGES = sorted(path for path in (DOCS / "api").glob("*.md") if path.name != "README.md")
+_BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+
+
+def blocks(path: Path, language: str) -> list[tuple[str, str]]:
+    """(words after the language, text) of each block of code."""
+    found = _BLOCK.findall(path.read_text(encoding="utf-8"))
+    return [(words.strip(), text) for name, words, text in found if name == language]
+
+
+def test_every_page_is_listed_and_has_examples_that_can_fail():
+    listed = (DOCS / "api" / "README.md").read_text(encoding="utf-8")
+    assert [path.stem for path in API_PAGES] == ["game", "match", "player", "sampler", "score", "strategy"]
+    for path in API_PAGES:
+        assert f"({path.name})" in listed
+        assert any("assert " in text for _, text in blocks(path, "python"))
+
+
+@pytest.mark.parametrize("path", API_PAGES, ids=lambda path: path.stem)
+def test_examples_run(path, tmp_path, monkeypatch):
+    """The blocks of a page are one program, run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": f"docs_{path.stem}"}
+    text = path.read_text(encoding="utf-8")
+    for _, code in blocks(path, "python"):
+        line = text[: text.index(code)].count("\n")
+        exec(compile("\n" * line + code, str(path), "exec"), names)
+
+
+def test_tutorial_runs_as_it_stands(tmp_path):
+    """All but the set-up and the minutes of hold'em, which `benchmarks/tutorial.py` runs in a fresh clone."""
+    parts = blocks(DOCS / "tutorial.md", "sh")
+    assert [words for words, _ in parts] == ["setup", "", "", "", "", "slow"]
+    script = "set -e\n" + "\n".join(text for words, text in parts if not words)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "exploitability" in result.stdout
+    assert re.search(
+        r"strategy:strategy against bot:random, leduc: 2000 hands", result.stdout.replace(f"{tmp_path}/", "")
+    )
+    assert (tmp_path / "match" / "report.html").stat().st_size > 20_000
+    assert (tmp_path / "match-tcp" / "0000.BA.log").read_text().count("STATE:") == 200
+
+
+def test_tutorial_is_one_screen():
+    commands = [line for _, text in blocks(DOCS / "tutorial.md", "sh") for line in text.splitlines() if line]
+    assert len(commands) < 50
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
+def test_links_lead_somewhere(path):
+    for target in _LINK.findall(path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
