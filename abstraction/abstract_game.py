@@ -21,6 +21,30 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 
 
+class Matrices(Protocol):
+    """What exact solvers and best responses read of chance: matrices over pairs of buckets."""
+
+    @property
+    def num_buckets(self) -> Int:
+        """[S, 2]: buckets of each player on each street."""
+
+    @property
+    def fold_matrices(self) -> list[Any]:
+        """Per street, the probability of each pair of buckets: [n0, n1]."""
+
+    @property
+    def settle_matrices(self) -> list[list[Any]]:
+        """Per street and detail, probability times outcome to player 0: [n0, n1]."""
+
+    @property
+    def parents(self) -> list[list[Int]] | None:
+        """Per street after the first and per player, each bucket's bucket on the street before; None if it forgets."""
+
+    @property
+    def boards_counted(self) -> int | None:
+        """Suit-distinct boards behind the matrices where they are a sample; None where they are exact."""
+
+
 class DealSource(Protocol):
     """Where an abstract game's deals come from."""
 
@@ -35,6 +59,10 @@ class DealSource(Protocol):
     @property
     def joint(self) -> JointDeals | None:
         """The exact joint distribution, where it is known."""
+
+    @property
+    def matrices(self) -> Matrices | None:
+        """The joint distribution as matrices, where there are any."""
 
     @property
     def fingerprint(self) -> str:
@@ -57,6 +85,10 @@ class JointSource:
     """Deals drawn from an exact joint distribution."""
 
     joint: JointDeals
+
+    @property
+    def matrices(self) -> Matrices:
+        return self.joint
 
     @property
     def num_buckets(self) -> Int:

@@ -14,6 +14,8 @@ from abstraction.config import AbstractionConfig
 from abstraction.hand_strength import HandStrength, fingerprint
 from abstraction.holdem_deals import BOARD_SIZES, CardSource, one_round_joint, two_round_joint
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
+from abstraction.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
+from abstraction.sequence_matrices import NUM_BOARDS
 from abstraction.strategy import Strategy
 from game.compiled import cache_folder
 from game.errors import DefinitionError, FormatError
@@ -95,18 +97,29 @@ def build_abstract_game(config: AbstractionConfig, report: Report | None = None)
         deals = JointSource(enumerate_poker(enumerated_views(config)))
     else:
         cards = load_cards(wanted, report)
-        deals = _holdem_deals(game, cards, report)
+        deals = _holdem_deals(game, cards, config.joint_boards, report)
     return make_abstract_game(config.name, config_tree(config), deals, game.unit_chips, cards)
 
 
-def _holdem_deals(game: PokerGame, cards: CardAbstraction, report: Report | None) -> DealSource:
+def _holdem_deals(
+    game: PokerGame, cards: CardAbstraction, joint_boards: int | None, report: Report | None
+) -> DealSource:
     if game.num_streets == 1 and game.run_out_cards == 5:
         return JointSource(one_round_joint(cards, report))
     if game.num_streets == 2:
         joint = two_round_joint(cards, report)
         if joint is not None:
             return JointSource(joint)
-    return CardSource(cards, game.num_streets, BOARD_SIZES[game.num_streets - 1] + game.run_out_cards)
+    board_cards = BOARD_SIZES[game.num_streets - 1] + game.run_out_cards
+    if not is_nested(cards):
+        if joint_boards is not None:
+            raise DefinitionError(
+                "joint_boards with buckets that forget: expected percentile-nested buckets after the first street"
+            )
+        joint_boards = 0
+    elif joint_boards is None:
+        joint_boards = NUM_BOARDS if cards.num_buckets[-1] <= MOST_EXACT_SEQUENCES else 0
+    return CardSource(cards, game.num_streets, board_cards, joint_boards, report)
 
 
 def load_abstract_game(strategy: Strategy) -> AbstractGame:

@@ -46,6 +46,14 @@ class AbstractionConfig(Strict):
     game: Annotated[str, Field(description="a built-in game, or the path of a .game file")]
     cards: CardConfig | None = None
     bets: Bets | None = None
+    joint_boards: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            description="of 134,459 suit-distinct boards, those counted into the joint distribution of nested buckets; "
+            "by default all up to 1,296 bucket sequences, beyond that none",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Whether the parts fit the game; raises `DefinitionError`."""

@@ -13,6 +13,8 @@ from abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
 from abstraction.card_abstraction import CardAbstraction
 from abstraction.deal_kernels import count_two_round_pairs, draw_holdem
 from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from abstraction.sequence_counting import load_sequence_matrices
+from abstraction.sequence_matrices import SequenceMatrices
 from game.evaluator import evaluator_tables
 from game.hand_index import hand_index
 from game.hole_cards import PAIR_CARDS
@@ -33,6 +35,8 @@ class CardSource:
     cards: CardAbstraction
     num_streets: int
     board_cards: int  # on the table at showdown
+    joint_boards: int = 0  # suit-distinct boards counted into the joint distribution; 0 for none
+    report: Report | None = None  # told while they are counted
 
     @property
     def num_buckets(self) -> Int:
@@ -45,6 +49,13 @@ class CardSource:
     @property
     def joint(self) -> JointDeals | None:
         return None
+
+    @cached_property
+    def matrices(self) -> SequenceMatrices | None:
+        """Counted, or read from the cache, when first asked for."""
+        if self.joint_boards == 0:
+            return None
+        return load_sequence_matrices(self.cards, self.joint_boards, self.report)
 
     @property
     def fingerprint(self) -> str:

@@ -42,6 +42,10 @@ class JointDeals:
     def num_streets(self) -> int:
         return int(self.buckets.shape[2])
 
+    @property
+    def boards_counted(self) -> None:
+        """Every deal is counted."""
+
     @cached_property
     def num_buckets(self) -> Int:
         """[S, 2]: buckets of each player on each street."""

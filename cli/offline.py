@@ -93,8 +93,9 @@ def solve(
     run = Run(game, settings, output, resume)
     interrupted = _drive(run, line)
     manifest = run.save()
-    result = _result(manifest, settings.solver.sampler)
-    emit(result, as_json, lambda: _show(manifest, settings.solver.sampler, output))
+    boards = game.deals.matrices.boards_counted if game.deals.matrices is not None else None
+    result = _result(manifest, settings.solver.sampler) | {"boards_counted": boards}
+    emit(result, as_json, lambda: _show(manifest, settings.solver.sampler, boards, output))
     if interrupted:
         line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
         raise typer.Exit(130)
@@ -178,14 +179,19 @@ def _result(manifest: "StrategyManifest", sampler: str) -> dict[str, Any]:
     }
 
 
-def _show(manifest: "StrategyManifest", sampler: str, output: Path) -> None:
+def _against(boards_counted: int | None) -> str:
+    """What an exploitability was measured against, where that is a sample."""
+    return "" if boards_counted is None else f" (against a sample of {boards_counted:,} of 134,459 boards)"
+
+
+def _show(manifest: "StrategyManifest", sampler: str, boards_counted: int | None, output: Path) -> None:
     last = manifest.history[-1]
     stdout.print(f"{manifest.name} by {sampler}: {manifest.iterations:,} iterations, {manifest.nodes:,} nodes")
     rate = manifest.nodes / manifest.seconds / 1e6 if manifest.seconds else 0.0
     stdout.print(f"{manifest.seconds:.1f} s of solving, {rate:.1f}M nodes/s")
     stdout.print(f"{manifest.reached:,} of {manifest.infosets:,} infosets reached")
     if last.exploitability_mbb is not None:
-        stdout.print(f"exploitability {last.exploitability_mbb:.6g} mbb")
+        stdout.print(f"exploitability {last.exploitability_mbb:.6g} mbb{_against(boards_counted)}")
     else:
         stdout.print(f"mean positive regret {last.mean_regret_mbb:.6g} mbb (no exact best response; use lbr)")
     stdout.print(f"written to {output}")
@@ -216,11 +222,12 @@ def exploitability(
         "exploitability_mbb": answer.exploitability_mbb,
         "best_response_mbb": list(answer.best_response_mbb),
         "value_mbb": answer.value_mbb,
+        "boards_counted": answer.boards_counted,
         "postprocess": str(pipeline),
     }
 
     def show() -> None:
-        stdout.print(f"exploitability {answer.exploitability_mbb:.6g} mbb")
+        stdout.print(f"exploitability {answer.exploitability_mbb:.6g} mbb{_against(answer.boards_counted)}")
         for player, value in enumerate(answer.best_response_mbb):
             stdout.print(f"best response of player {player} wins {value:.6g} mbb")
         stdout.print(f"value to player 0 {answer.value_mbb:.6g} mbb")

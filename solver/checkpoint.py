@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
@@ -33,7 +32,7 @@ class Solver(Protocol):
 
     iteration: int
     nodes: int
-    table: npt.NDArray[np.float64]
+    table: Any  # [2 E], in single or double precision
     effective_iterations: float
 
     @property

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from abstraction.config import AbstractionConfig, Strict
 
@@ -97,7 +97,16 @@ class SolverConfig(Strict):
     ] = None
     prune_share: Annotated[float, Field(ge=0, lt=1, description="share of walks that skip them")] = 0.95
     evaluate_seconds: Annotated[float, Field(ge=0, description="least solving time between evaluations")] = 0.0
+    pieces: Annotated[
+        bool, Field(description="chance: threads share a deal and divide the betting after the first street")
+    ] = False
     checkpoint_seconds: Annotated[float, Field(gt=0, description="time between checkpoints")] = 60.0
+
+    @model_validator(mode="after")
+    def _pieces_of_chance(self) -> "SolverConfig":
+        if self.pieces and self.sampler != "chance":
+            raise ValueError(f"pieces with sampler {self.sampler!r}: only 'chance' divides the betting into pieces")
+        return self
 
     @property
     def walk_epsilon(self) -> float:

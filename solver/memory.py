@@ -9,12 +9,14 @@ from abstraction.abstract_game import AbstractGame
 from abstraction.estimate import SizeEstimate
 from abstraction.joint_deals import JointDeals
 from game.errors import DefinitionError
+from solver.best_response import is_wide
 from solver.responses import has_response
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
 _CATEGORY_BYTES = 32  # buckets, outcome, probability and alias of one category of joint deals
 _MATRIX_COPIES = 5  # of joint matrices: the deals' own, and both ways round in the solver and in the best response
+_ROWS_PER_NODE = 2.5  # its values, a reach of the player who led there, and a copy of that at the ends
 
 
 def estimate_bytes(game: AbstractGame) -> int:
@@ -26,7 +28,19 @@ def estimate_bytes(game: AbstractGame) -> int:
     cards = 0
     if game.cards is not None:
         cards = game.cards.bytes + (_JOINT_BYTES if game.deals.joint is not None else 0)
-    return _PROCESS_BYTES + tables + tree + policy + joint + cards
+    return _PROCESS_BYTES + tables + tree + policy + joint + cards + _vector_bytes(game)
+
+
+def _vector_bytes(game: AbstractGame) -> int:
+    """Matrices, reaches and values of street-by-street passes: in single precision to solve, and again to evaluate."""
+    matrices = game.deals.matrices
+    if matrices is None or not is_wide(game):
+        return 0
+    widest = game.deals.num_buckets.max(axis=1).astype(np.int64)
+    nodes = np.bincount(game.tree.nodes["street"], minlength=game.num_streets)
+    evaluated = int(matrices.fold_matrices[-1].itemsize)
+    vectors = int((_ROWS_PER_NODE * nodes * widest).sum()) + 2 * int(widest[-1]) ** 2
+    return vectors * (4 + evaluated)
 
 
 def _joint_bytes(joint: JointDeals) -> int:

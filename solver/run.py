@@ -11,7 +11,9 @@ import numpy as np
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from game.library import PokerGame, find_game
-from solver.best_response import Policy
+from solver.batch_cfr import BatchCfr
+from solver.best_response import Policy, is_wide
+from solver.chance_pieces import ChanceInPieces
 from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
 from solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
 from solver.mccfr import Mccfr
@@ -53,7 +55,9 @@ def _empty_policy(game: AbstractGame) -> Policy:
 def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     """The solver a config names."""
     if config.solver.sampler in FULL_WIDTH:
-        return VectorCfr(game, config.solver)
+        return BatchCfr(game, config.solver) if is_wide(game) else VectorCfr(game, config.solver)
+    if config.solver.pieces:
+        return ChanceInPieces(game, config.solver)
     if config.solver.sampler in VECTOR_SAMPLED:
         return VectorSampling(game, config.solver)
     if config.solver.sampler in PUBLIC_CHANCE:

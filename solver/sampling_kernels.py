@@ -176,11 +176,18 @@ def walk_chance(nodes, table, deal, outcomes, last_street, options, frames, rng)
     With p the players' reach probabilities: regret(a) += p_opponent (u(a) - u), sum(a) += p_own sigma(a). A subtree
     that neither player reaches changes nothing and is left out.
     """
+    num_visited, _ = walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames, rng, 0, (1.0, 1.0))
+    return num_visited
+
+
+@kernel
+def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames, rng, start, start_reach):
+    """The part of `walk_chance` at and below node `start`, reached so; returns also what it is worth to player 0."""
     pruning = _prunes(rng, options)
     depth = 0
-    at = 0
+    at = start
     num_visited = 0
-    reach = (1.0, 1.0)
+    reach = start_reach
     while True:
         node = nodes[at]
         if node.kind == DECISION:
@@ -246,7 +253,7 @@ def walk_chance(nodes, table, deal, outcomes, last_street, options, frames, rng)
             )
             depth = top
         if depth == 0:
-            return num_visited
+            return num_visited, value
 
 
 @kernel

@@ -1,0 +1,84 @@
+"""Zinkevich et al. (NIPS 2007), figure 1a: solving time to the exploitability the paper reports, CFR5 to CFR10.
+
+The joint distributions are counted first, or read from the cache; only solving is timed. Strategy folders are left in
+OUTPUT/limit-N for the cross table.
+"""
+
+import argparse
+import csv
+import time
+from pathlib import Path
+
+from curves import CONFIGS
+
+from abstraction.build import build_abstract_game
+from abstraction.config import read_config
+from abstraction.strategy import Evaluation
+from solver.config import RunConfig
+from solver.run import Run
+
+# Name, the paper's exploitability in mb/h, its hours, its iterations.
+PAPER = {
+    "limit-5": (3.4, 33, 100e6),
+    "limit-6": (3.1, 75, 200e6),
+    "limit-8": (2.7, 261, 750e6),
+    "limit-10": (2.2, 1304, 2000e6),
+    "limit-5-hs": (3.4, None, None),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", nargs="*", default=["limit-5", "limit-6"], choices=PAPER)
+    parser.add_argument("--sampler", default="cfr+")
+    parser.add_argument("--to", type=float, nargs="*", help="mb/h to reach, one after the other; default: the paper's")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="give up after this much solving")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    rows: list[tuple[object, ...]] = []
+    for name in arguments.games:
+        targets = sorted(arguments.to or [PAPER[name][0]], reverse=True)
+        rows += _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name)
+        with (arguments.output / "zinkevich_2007_figure_1a.csv").open("w", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["game", "sampler", "iterations", "seconds", "exploitability_mbb", "boards"])
+            writer.writerows(rows)
+
+
+def _solve(name: str, sampler: str, targets: list[float], seconds: float, folder: Path) -> list[tuple[object, ...]]:
+    """Solve to the last target, with a line at each one reached."""
+    settings: dict[str, object] = {
+        "solver.sampler": sampler,
+        "solver.exploitability_mbb": targets[-1],
+        "solver.seconds": seconds,
+        "solver.threads": 2,
+    }
+    config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
+    run = Run(build_abstract_game(config), config, folder, resume=False)
+    matrices = run.game.deals.matrices
+    counted = matrices.boards_counted if matrices is not None else None
+    boards = "all boards" if counted is None else f"{counted:,} of 134,459 boards"
+    start = time.process_time()
+    for progress in run:
+        while targets and progress.last is not None and progress.last.exploitability_mbb <= targets[0]:
+            _say(name, sampler, targets.pop(0), progress.last, time.process_time() - start, boards)
+    if targets:
+        _say(name, sampler, targets[-1], run.history[-1], time.process_time() - start, boards)
+    run.save()
+    return [(name, sampler, p.iterations, f"{p.seconds:.1f}", p.exploitability_mbb, boards) for p in run.history]
+
+
+def _say(name: str, sampler: str, target: float, at: Evaluation, cpu: float, boards: str) -> None:
+    paper_mbb, hours, iterations = PAPER[name]
+    beside = f"; paper {paper_mbb} mb/h in {hours} CPU-h, {iterations:.0e} iterations" if hours else ""
+    print(
+        f"Zinkevich 2007, figure 1a, {name} by {sampler} to {target} mb/h: {at.exploitability_mbb:.3g} mb/h after "
+        f"{at.iterations} iterations, {at.seconds:.0f} s of solving on two cores ({cpu:.0f} CPU-s with evaluations), "
+        f"{boards}{beside}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
