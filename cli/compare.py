@@ -3,8 +3,9 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.table import Table as TextTable
@@ -12,11 +13,12 @@ from rich.table import Table as TextTable
 from cli.comparison_pictures import draw_comparison, draw_sweep, short_name
 from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
 from cli.offline import StrategyArgument
-from cli.online import player_spec, resolve_player, table_definition
+from cli.online import ScoreOption, player_spec, resolve_player, table_definition
 from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from matches.plan import Score
     from matches.variants import Table
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
@@ -50,6 +52,7 @@ def compare(
         str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")
     ] = "pseudo-harmonic",
     hands: HandsOption = 50_000,
+    score: ScoreOption = "chips",
     over: OverOption = "memory",
     jobs: JobsOption = None,
     exploit: Annotated[
@@ -82,6 +85,7 @@ def compare(
     """
     from agent.translation import parse_translation
     from matches import variants as comparisons
+    from matches.scoring import check_score
     from postprocess.language import parse_pipeline, parse_variants
 
     folder = directory.resolve()
@@ -93,9 +97,14 @@ def compare(
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     if resume and (broker is None or local or output is None):
         raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
+    if broker is not None and not local and score != "chips":
+        raise DefinitionError(f"--score {score} with --broker: workers count chips; add --local to score it here")
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    table = replace(_table(folder, hands, seed, over, jobs), folder=_logs_folder(output, logs))
+    for player in players:
+        check_score(score, (f"strategy:{folder}", player))
+    kept = _logs_folder(output, logs, score)
+    table = replace(_table(folder, hands, seed, over, jobs), folder=kept, score=cast("Score", score))
     line = ProgressLine("compare")
     mapping = str(parse_translation(translation))
     if broker is None:
@@ -107,7 +116,12 @@ def compare(
     exploitability: list[float | None] = [None] * len(texts)
     if exploit:
         exploitability = _exploitability(folder, [parse_pipeline(text) for text in texts])
-    result = {"strategy": str(folder), "seed": seed, **comparisons.comparison_dict(comparison, exploitability)}
+    result = {
+        "strategy": str(folder),
+        "seed": seed,
+        "score": score,
+        **comparisons.comparison_dict(comparison, exploitability),
+    }
     if output is not None:
         _write(output, result, sweep)
     emit(result, as_json, lambda: _show(result, output))
@@ -125,10 +139,12 @@ def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> 
     return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
 
 
-def _logs_folder(output: Path | None, logs: bool) -> Path | None:
+def _logs_folder(output: Path | None, logs: bool, score: str) -> Path | None:
     """Where the matches are kept, if they are; a new folder."""
     if not logs:
         return None
+    if score == "expectation":
+        raise DefinitionError("--logs with --score expectation: no hand is played, so there is no log; leave one out")
     if output is None:
         raise DefinitionError("--logs without a folder to write to: give -o DIR")
     folder = output / "matches"
@@ -193,7 +209,9 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
     opponents = result["opponents"]
     hands = result["rows"][0]["results"][0]["hands"]
     known = any("exploitability_mbb" in row for row in result["rows"])
-    table = TextTable(box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell")
+    table = TextTable(
+        box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell, by {result['score']}"
+    )
     headings = ["variant", *map(short_name, opponents), "average", "minimum", *(["exploitability"] if known else [])]
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
@@ -223,6 +241,7 @@ def tournament(
     game: Annotated[
         str | None, typer.Option(help="The game; by default that of the first strategy, else hunl.")
     ] = None,
+    score: ScoreOption = "chips",
     over: OverOption = "memory",
     jobs: JobsOption = None,
     output: Annotated[
@@ -238,9 +257,12 @@ def tournament(
     """
     from agent.strategy_player import OpenStrategy, parse_spec
     from matches.duplicate import default_jobs
+    from matches.scoring import check_score
     from matches.variants import Table, cross_table
 
     resolved = [resolve_player(player_spec(player)) for player in players]
+    for pair in combinations(resolved, 2):
+        check_score(score, pair)
     if len(resolved) < 2:
         raise DefinitionError(f"tournament of {len(resolved)}: give two players or more")
     if over not in ("tcp", "memory"):
@@ -254,13 +276,14 @@ def tournament(
         definition = table_definition(game)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    kept = _logs_folder(output, logs)
-    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept)
+    kept = _logs_folder(output, logs, score)
+    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept, cast("Score", score))
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
     result = {
         "players": resolved,
         "game": game,
         "seed": seed,
+        "score": score,
         "hands": 2 * hands,
         "cells": [
             [None if cell is None else {"mean_mbb": cell.mean_mbb, "ci95_mbb": cell.ci95_mbb} for cell in row]
@@ -272,7 +295,7 @@ def tournament(
         _write_tournament(output, result)
 
     def show() -> None:
-        text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell")
+        text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell, by {score}")
         for heading in ("", *map(short_name, resolved), "average"):
             text.add_column(heading, justify="right" if heading else "left")
         for name, row in zip(resolved, cells):

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -12,7 +12,15 @@ from game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from game.definition import GameDefinition
-    from matches.plan import MatchPlan
+    from matches.plan import MatchPlan, Score
+
+ScoreOption = Annotated[
+    str,
+    typer.Option(
+        help="chips (as played), expectation (two strategies: mean over all hands, on each board) or aivat "
+        "(one strategy or two: played hands without the luck we know of)."
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -299,6 +307,7 @@ def match(
     explain: Annotated[
         bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False,
+    score: ScoreOption = "chips",
     jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None,
     deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0,
     output: Annotated[str | None, typer.Option("-o", help="Folder for logs, players' output and result.json.")] = None,
@@ -311,12 +320,15 @@ def match(
     """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
 
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
+
+    Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --hands 500
     """
     from tempfile import TemporaryDirectory
 
     from agent.player import check_player
     from matches.duplicate import default_jobs
     from matches.plan import MatchPlan, create_folder, load_plan
+    from matches.scoring import check_score
 
     if resume is not None:
         folder = Path(resume)
@@ -326,9 +338,12 @@ def match(
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
-    players = (resolve_player(a), resolve_player(b))
+    players = (resolve_player(player_spec(a)), resolve_player(player_spec(b)))
     for player in players:
         check_player(player, over == "tcp")
+    check_score(score, players)
+    if all_in_ev and score != "chips":
+        raise DefinitionError(f"--all-in-ev with --score {score}: each scores the hands its own way; give one")
     definition = table_definition(game)
     plan = MatchPlan(
         players=players,
@@ -339,6 +354,7 @@ def match(
         repeat=repeat or (1000 if until_ci is not None else 1),
         over="tcp" if over == "tcp" else "memory",
         all_in_ev=all_in_ev,
+        score=cast("Score", score),
         until_ci_mbb=until_ci,
         deadline_seconds=deadline,
         explain=explain,
@@ -377,6 +393,11 @@ def _show_match(result: dict[str, Any]) -> None:
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
     stdout.print(f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})")
+    if "chips" in result:
+        chips, ratio = result["chips"], result["variance_ratio"]
+        width = "-" if chips["ci95_mbb"] is None else f"{chips['ci95_mbb']:.1f}"
+        times = "without variance" if ratio is None else f"of {ratio:,.1f} times the variance"
+        stdout.print(f"  in chips {chips['mean_mbb']:+.1f} ± {width} mbb/h, {times}")
     for found in result["positions"]:
         stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
     stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")

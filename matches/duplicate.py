@@ -4,7 +4,6 @@ The logs are the record: results are computed from them, so a resumed match give
 """
 
 import json
-import math
 import multiprocessing
 import os
 import queue
@@ -12,26 +11,26 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from dataclasses import asdict
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from agent.bots import Bot
 from agent.player import make_player
 from agent.strategy_player import StrategyPlayer
 from game.definition import GameDefinition, parse_definition
 from game.errors import DefinitionError, FormatError
-from matches.all_in import expected_line_values
 from matches.log_tail import LogTail
 from matches.memory import HandListener, MemoryMatch, play_in_memory
 from matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
 from matches.processes import play_over_tcp
-from matches.statistics import Estimate, estimate, pair_values, position_values, sequence_half_width
-from matches.transcript import hand_number, line_values, state_lines
+from matches.ranges import Float
+from matches.results import match_result, narrow_enough
+from matches.scoring import Scorer, chips_scorer, make_scorer, score_boards
+from matches.statistics import position_values
+from matches.transcript import hand_number, state_lines
 
 _REPORT_SECONDS = 2.0
 Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
@@ -45,26 +44,33 @@ def play_match(
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
+    if plan.score == "expectation":
+        result = score_boards(plan, definition, folder, jobs, listen)
+        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        return result
+    scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
     hands_before = _count_hands(plan, folder, plan.repeat)
     faults = 0
     num_matches = 0
-    pairs: list[npt.NDArray[np.float64]] = []
+    matches: list[Float] = []
 
     def report() -> None:
         hands = _count_hands(plan, folder, plan.repeat)
         listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
 
-    while num_matches < plan.repeat and not _narrow_enough(plan, pairs, definition):
+    while num_matches < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         # With a target there is a look after each round of matches that fills the cores; without one, one round.
         size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
         indices = range(num_matches, min(num_matches + size, plan.repeat))
         runs = [run for index in indices for run in plan.runs(index)]
         faults += _play_runs(plan, runs, folder, jobs, report, listen_hands)
         num_matches = indices.stop
-        if plan.until_ci_mbb is not None:
-            pairs += [pair_values(*_tables(plan, folder, i, definition, plan.all_in_ev)) for i in indices]
-    result = _result(plan, folder, num_matches, definition)
+        matches += [pairs_by_position(plan, folder, index, definition, scorer) for index in indices]
+    chips = None
+    if plan.all_in_ev or plan.score != "chips":
+        chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
+    result = match_result(plan, definition, matches, chips)
     seconds = time.monotonic() - start
     result["seconds"] = seconds
     result["hands_per_second"] = (result["hands"] - hands_before) / seconds
@@ -76,16 +82,6 @@ def play_match(
 def _count_hands(plan: MatchPlan, folder: Path, num_matches: int) -> int:
     paths = [run.log_path(folder) for index in range(num_matches) for run in plan.runs(index)]
     return sum(sum(1 for _ in state_lines(path)) for path in paths if path.exists())
-
-
-def _narrow_enough(plan: MatchPlan, pairs: list[npt.NDArray[np.float64]], definition: GameDefinition) -> bool:
-    if plan.until_ci_mbb is None or not pairs:
-        return False
-    return _sequence(estimate(np.concatenate(pairs), definition.big_blind)) <= plan.until_ci_mbb
-
-
-def _sequence(pairs: Estimate) -> float:
-    return sequence_half_width(pairs.sd_mbb, pairs.count) if pairs.count > 1 else math.inf
 
 
 def _play_runs(
@@ -163,62 +159,27 @@ def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, liste
     return play_in_memory(match, players, run.log_path(folder), stop, listen)
 
 
-def seat_table(run: Run, folder: Path, definition: GameDefinition, all_in_ev: bool) -> list[list[float]]:
+def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Scorer = chips_scorer) -> list[list[float]]:
     """Values of a run's log by hand and seat; raises `FormatError` unless every hand is there exactly once."""
     by_seat = []
     for expected, line in enumerate(state_lines(run.log_path(folder))):
         number = hand_number(line)
         if number != expected:
             raise FormatError(f"{run.log_path(folder)}: hand {number} where {expected} was expected: a damaged log")
-        values = expected_line_values(line, definition) if all_in_ev else line_values(line)
+        first = (number + (run.order == "BA")) % 2
+        values = scorer(line, first)
         by_seat.append(values if number % 2 == 0 else values[::-1])
     if len(by_seat) != run.plan.hands:
         raise FormatError(f"{run.log_path(folder)}: {len(by_seat)} hands, expected {run.plan.hands}: use --resume")
     return by_seat
 
 
-def _tables(
-    plan: MatchPlan, folder: Path, index: int, definition: GameDefinition, all_in_ev: bool
-) -> tuple[list[list[float]], list[list[float]]]:
-    first, second = (seat_table(run, folder, definition, all_in_ev) for run in plan.runs(index))
-    return first, second
-
-
-def _result(plan: MatchPlan, folder: Path, num_matches: int, definition: GameDefinition) -> dict[str, Any]:
-    tables = [_tables(plan, folder, index, definition, plan.all_in_ev) for index in range(num_matches)]
-    unit = definition.big_blind
-    pairs = estimate(np.concatenate([pair_values(*table) for table in tables]), unit)
-    sequential = plan.until_ci_mbb is not None
-    half_width = _sequence(pairs) if sequential else pairs.ci95_mbb
-    raw = tables
-    if plan.all_in_ev:
-        raw = [_tables(plan, folder, index, definition, False) for index in range(num_matches)]
-    score = sum(float(pair_values(*table).sum() * 2) for table in raw)
-    return {
-        "players": list(plan.players),
-        "game": plan.game,
-        "seed": plan.seed,
-        "over": plan.over,
-        "matches": num_matches,
-        "hands": 2 * plan.hands * num_matches,
-        "pairs": pairs.count,
-        "mean_mbb": pairs.mean_mbb,
-        "ci95_mbb": half_width if math.isfinite(half_width) else None,
-        "sd_mbb": pairs.sd_mbb if math.isfinite(pairs.sd_mbb) else None,
-        "interval": "confidence sequence" if sequential else "student",
-        "all_in_ev": plan.all_in_ev,
-        "score_chips": [score, -score],
-        "positions": [
-            _position(estimate(np.concatenate([position_values(*table, position) for table in tables]), unit), position)
-            for position in range(2)
-        ],
-    }
-
-
-def _position(found: Estimate, position: int) -> dict[str, Any]:
-    values = {key: value if math.isfinite(value) else None for key, value in asdict(found).items()}
-    hands = values.pop("count")
-    return {"position": position, "hands": hands, **values}
+def pairs_by_position(
+    plan: MatchPlan, folder: Path, index: int, definition: GameDefinition, scorer: Scorer = chips_scorer
+) -> Float:
+    """[pairs, 2]: A's values in positions 0 and 1 of each pair of hands of one duplicate match."""
+    first, second = (seat_table(run, folder, definition, scorer) for run in plan.runs(index))
+    return np.stack([position_values(first, second, position) for position in range(2)], axis=1)
 
 
 def default_jobs() -> int:

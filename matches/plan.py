@@ -17,6 +17,7 @@ from game.errors import DefinitionError, FormatError, ProtocolError
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
 Order = Literal["AB", "BA"]
+Score = Literal["chips", "expectation", "aivat"]
 
 
 class MatchStoppedError(ProtocolError):
@@ -37,6 +38,7 @@ class MatchPlan(BaseModel):
     repeat: int = Field(ge=1, description="duplicate matches; the most there may be with until_ci_mbb")
     over: Literal["tcp", "memory"]
     all_in_ev: bool = False
+    score: Score = Field(default="chips", description="how hands are scored")
     until_ci_mbb: float | None = Field(default=None, gt=0, description="stop once the half-width is at most this")
     deadline_seconds: float = Field(default=5.0, gt=0, description="for one answer of a built-in player")
     explain: bool = Field(default=False, description="write each strategy's decisions beside the logs")

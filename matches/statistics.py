@@ -47,22 +47,16 @@ def estimate_of_sums(count: int, total_chips: float, squares_chips: float, unit_
     return Estimate(mean * scale, float(stdtrit(count - 1, 1 - _ALPHA / 2)) * sd / math.sqrt(count), sd, count)
 
 
-def sequence_half_width(sd: float, count: int) -> float:
+def sequence_half_width(sd: float, count: int, tuned: int = _TUNED_PAIRS) -> float:
     """Half-width of a 95% confidence sequence: it covers at all looks together, so a match may stop at any of them.
 
     Asymptotic confidence sequence, Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024), eq. 3:
-    Robbins' normal mixture with an estimated variance. An ordinary interval looked at again and again until it is
-    narrow covers less than it says.
+    Robbins' normal mixture with an estimated variance, narrowest around `tuned` observations, which is chosen before.
+    An ordinary interval looked at again and again until it is narrow covers less than it says.
     """
-    rho_squared = (-2 * math.log(_ALPHA) + math.log(-2 * math.log(_ALPHA)) + 1) / _TUNED_PAIRS
+    rho_squared = (-2 * math.log(_ALPHA) + math.log(-2 * math.log(_ALPHA)) + 1) / tuned
     scaled = count * rho_squared + 1
     return sd * math.sqrt(2 * scaled / (count**2 * rho_squared) * math.log(math.sqrt(scaled) / _ALPHA))
-
-
-def pair_values(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
-    """A's mean over the two hands of each pair, in chips, from seat values [hand][seat]: A sits first in `first`."""
-    count = min(len(first), len(second))
-    return np.array([(first[hand][0] + second[hand][1]) / 2 for hand in range(count)])
 
 
 def position_values(

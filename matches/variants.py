@@ -22,10 +22,11 @@ from agent.player import Player, make_player
 from agent.strategy_player import StrategyPlayer
 from game.definition import GameDefinition
 from game.errors import DefinitionError
-from matches.duplicate import play_match, seat_table
+from matches.duplicate import pairs_by_position, play_match
 from matches.memory import play_values
-from matches.plan import MatchPlan, create_folder
-from matches.statistics import Estimate, estimate, pair_values
+from matches.plan import MatchPlan, Score, create_folder
+from matches.scoring import expectation_pairs, make_scorer
+from matches.statistics import Estimate, estimate
 
 Float = npt.NDArray[np.float64]
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
@@ -43,6 +44,7 @@ class Table:
     over: str  # tcp or memory; an external program plays over tcp whatever this says
     jobs: int
     folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
+    score: Score = "chips"
 
     def plan(self, first: str, second: str) -> MatchPlan:
         external = first.startswith("cmd:") or second.startswith("cmd:")
@@ -54,25 +56,31 @@ class Table:
             seed=self.seed,
             repeat=1,
             over="tcp" if external or self.over == "tcp" else "memory",
+            score=self.score,
         )
 
     def pairs(self, first: str, second: str) -> Float:
-        """What `first` wins a hand in each pair, in chips."""
+        """What `first` wins a hand in each pair, in chips, however they are scored."""
         plan = self.plan(first, second)
-        if plan.over == "memory" and self.folder is None:
+        if self.score == "expectation":
+            values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
+            return np.asarray(values.mean(axis=1))
+        if plan.over == "memory" and self.folder is None and self.score == "chips":
             return self._pairs_in_memory(plan)
         with ExitStack() as stack:
             if self.folder is not None:
                 folder = self.folder / f"{sum(1 for _ in self.folder.iterdir()):03d}"
             else:
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="foldwise-compare-"))) / "match"
-            create_folder(folder, plan)
-            result = play_match(plan, folder, self.jobs, lambda *_: None)
+            played = plan.model_copy(update={"score": "chips"})  # scored below, from the logs
+            create_folder(folder, played)
+            result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
                 raise DefinitionError(
                     f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
                 )
-            return pair_values(*(seat_table(run, folder, self.definition, False) for run in plan.runs(0)))
+            scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
+            return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
 
     def _pairs_in_memory(self, plan: MatchPlan) -> Float:
         tables = []

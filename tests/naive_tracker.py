@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from agent.tracker import Seat
-from agent.translation import CALL_INDEX, Mapping, choose, read_bet
+from agent.translation import CALL_INDEX, Mapping, read_bet
 from game.betting import CALL, FOLD, RAISE, Action, BettingState
 from game.rng import counter_uniform
 from game.tree import CALL_CODE, FOLD_CODE
@@ -41,10 +41,16 @@ class NaiveTracker:
         return (int(self.action[child]) - most) / (2 * most)
 
     def read(self, node, player, x, randomised, draw):
+        """The node a raise of x pots is read as by a draw."""
+        (smaller, chance), *larger = self.readings(node, player, x, randomised)
+        return larger[0][0] if larger and draw >= chance else smaller
+
+    def readings(self, node, player, x, randomised):
+        """All nodes a raise of x pots may be read as, each with its probability; the smaller first."""
         call, raises = self.call(node), self.raises(node)
         continues = self.kind(call) == DECISION
         if not raises and continues:
-            return call
+            return [(call, 1.0)]
         if not raises:
             street, path = self.nodes[node]["street"], []
             above = int(self.parent[node])
@@ -58,13 +64,15 @@ class NaiveTracker:
             else:
                 behind = self.call(others[-1])
                 if self.kind(behind) != DECISION or not self.raises(behind):
-                    return others[-1]
+                    return [(others[-1], 1.0)]
                 node = behind
             call, raises, continues = self.call(node), self.raises(node), False
         sizes = [self.share(node, child) for child in raises]
         reading = read_bet(Mapping(self.seat.mapping), x, sizes, call_continues=continues, randomised=randomised)
-        index = choose(reading, draw)
-        return call if index == CALL_INDEX else raises[index]
+        nodes = [call if index == CALL_INDEX else raises[index] for index in (reading.smaller, reading.larger)]
+        if nodes[0] == nodes[1]:
+            return [(nodes[0], 1.0)]
+        return [(nodes[0], reading.probability_smaller), (nodes[1], 1.0 - reading.probability_smaller)]
 
     def settle(self, node, street):
         while self.kind(node) != DECISION or self.nodes[node]["street"] < street:
@@ -134,9 +142,13 @@ class NaiveTracker:
             node = self.settle(node, past.round)
         number = sum(map(len, betting.actions))
         child, _ = self.drawn(past, node, buckets[past.round], not acted, hand_number, number)
+        return node, self.real(past, node, child)
+
+    def real(self, betting, node, child):
+        """The real action that an abstract one becomes."""
         code = int(self.action[child])
-        if code == FOLD_CODE and past.can_fold():
-            return node, Action(FOLD)
-        if code > CALL_CODE and past.raise_range() is not None:
-            return node, Action(RAISE, self.chips(past, node, child))
-        return node, Action(CALL)
+        if code == FOLD_CODE and betting.can_fold():
+            return Action(FOLD)
+        if code > CALL_CODE and betting.raise_range() is not None:
+            return Action(RAISE, self.chips(betting, node, child))
+        return Action(CALL)

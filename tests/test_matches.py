@@ -23,7 +23,7 @@ from matches.all_in import expected_line_values, expected_values, is_all_in
 from matches.duplicate import play_match, seat_table
 from matches.memory import MemoryMatch, play_in_memory
 from matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
-from matches.statistics import estimate, pair_values, position_values, sequence_half_width
+from matches.statistics import estimate, position_values, sequence_half_width
 from matches.transcript import parse_state_line, seat_values, state_lines
 
 GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
@@ -224,9 +224,8 @@ def test_estimate_is_students():
     assert estimate(values[:1], 100).ci95_mbb == math.inf
 
 
-def test_pairs_and_positions_by_hand():
+def test_positions_by_hand():
     first, second = [[10.0, -10.0], [-4.0, 4.0]], [[2.0, -2.0], [6.0, -6.0]]
-    assert pair_values(first, second).tolist() == [4.0, -5.0]
     assert position_values(first, second, 0).tolist() == [10.0, -6.0]
     assert position_values(first, second, 1).tolist() == [-2.0, -4.0]
 
@@ -302,10 +301,10 @@ def test_damaged_and_short_logs_are_refused(tmp_path):
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[:5] + lines[6:]))
     with pytest.raises(FormatError, match="damaged"):
-        seat_table(run, tmp_path, GAMES["hunl"], False)
+        seat_table(run, tmp_path, GAMES["hunl"])
     log.write_text("".join(lines[:6]))
     with pytest.raises(FormatError, match="use --resume"):
-        seat_table(run, tmp_path, GAMES["hunl"], False)
+        seat_table(run, tmp_path, GAMES["hunl"])
 
 
 def test_same_player_twice_has_two_names_and_two_seeds():

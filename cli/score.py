@@ -1,0 +1,108 @@
+"""`foldwise score`: an ACPC log scored again, in chips, by all-in expectation and by AIVAT."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table as TextTable
+
+from cli.online import table_definition
+from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from matches.log_scores import MethodScore
+
+
+def register(app: typer.Typer) -> None:
+    app.command("score")(score)
+
+
+def score(
+    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="A dealer's log, its STATE lines.")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Strategy the player played; DIR|POST-PROCESSING|TRANSLATION as in match."),
+    ] = None,
+    player: Annotated[
+        str | None, typer.Option(metavar="NAME", help="His name in the log; by default the first hand's first.")
+    ] = None,
+    opponent_strategy: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The opponent's strategy, if it is known too.")
+    ] = None,
+    game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Make the strategy's values anew, also without a log to score.")
+    ] = False,
+    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1)] = 200,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not be of a duplicate match.
+
+    AIVAT needs the strategy's values. They are made at its first use and kept in DIR/values.
+
+    Example: foldwise score match.log --strategy runs/small --player small
+
+    Example: foldwise score --fit --strategy runs/small --boards 500
+    """
+    from agent.strategy_player import OpenStrategy, parse_spec
+    from matches.duplicate import default_jobs
+    from matches.log_scores import score_log
+    from matches.scoring import open_with_values
+    from matches.values import make_values
+
+    if log is None and not (fit and strategy is not None):
+        raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")
+    if strategy is None and (opponent_strategy is not None or fit):
+        raise DefinitionError("score: --opponent-strategy and --fit need --strategy DIR")
+    if log is not None and not log.is_file():
+        raise DefinitionError(f"log {str(log)!r}: no such file")
+    line = ProgressLine("score")
+    specs = [spec.removeprefix("strategy:") for spec in (strategy, opponent_strategy) if spec is not None]
+    if fit:
+        for spec in specs:
+            opened = OpenStrategy(parse_spec(spec).folder)
+            make_values(
+                opened, boards, seed, default_jobs(), lambda done: line.update(f"values, {done} boards", done / boards)
+            )
+    if log is None:
+        made = [str(parse_spec(spec).folder / "values") for spec in specs]
+        emit({"values": made, "boards": boards}, as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
+        return
+    known = [open_with_values(spec, default_jobs(), line.update) for spec in specs]
+    if game is not None or not known:
+        definition = table_definition(game or "hunl")
+    else:
+        definition = known[0][0].definition
+    name, methods = score_log(log, definition, player, known, line.update)
+    result = {
+        "log": str(log),
+        "player": name,
+        "hands": methods[0].estimate.count,
+        "methods": [_method_dict(method) for method in methods],
+    }
+    emit(result, as_json, lambda: _show(result))
+
+
+def _method_dict(method: "MethodScore") -> dict[str, Any]:
+    found = method.estimate
+    finite = found.count > 1
+    return {
+        "method": method.method,
+        "mean_mbb": found.mean_mbb,
+        "ci95_mbb": found.ci95_mbb if finite else None,
+        "sd_mbb": found.sd_mbb if finite else None,
+        "hands": found.count,
+    }
+
+
+def _show(result: dict[str, Any]) -> None:
+    table = TextTable(box=None, header_style="bold", title=f"{result['player']}, {result['hands']:,} hands, mbb/h")
+    for heading in ("method", "mean", "95%", "sd a hand"):
+        table.add_column(heading, justify="left" if heading == "method" else "right")
+    for method in result["methods"]:
+        width, sd = method["ci95_mbb"], method["sd_mbb"]
+        shown = ("-", "-") if width is None else (f"± {width:.1f}", f"{sd:,.0f}")
+        table.add_row(method["method"], f"{method['mean_mbb']:+.1f}", *shown)
+    stdout.print(table)

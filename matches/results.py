@@ -1,0 +1,81 @@
+"""The result of a match from A's values in each pair of hands, however they were scored."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from game.definition import GameDefinition
+from matches.plan import MatchPlan
+from matches.ranges import Float
+from matches.statistics import Estimate, estimate, sequence_half_width
+
+# A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+_TUNED_BOARDS = 500
+
+
+def half_width(plan: MatchPlan, pairs: Estimate) -> float:
+    """Of the interval that a plan's result has: one that covers at every look where the plan looks more than once."""
+    if plan.until_ci_mbb is None:
+        return pairs.ci95_mbb
+    if pairs.count < 2:
+        return math.inf
+    if plan.score == "expectation":
+        return sequence_half_width(pairs.sd_mbb, pairs.count, _TUNED_BOARDS)
+    return sequence_half_width(pairs.sd_mbb, pairs.count)
+
+
+def narrow_enough(plan: MatchPlan, matches: Sequence[Float], unit_chips: float) -> bool:
+    """Whether a match that plays on until its interval is narrow may stop."""
+    if plan.until_ci_mbb is None or not matches:
+        return False
+    return half_width(plan, estimate(np.concatenate(matches).mean(axis=1), unit_chips)) <= plan.until_ci_mbb
+
+
+def match_result(
+    plan: MatchPlan, definition: GameDefinition, matches: Sequence[Float], chips: Sequence[Float] | None
+) -> dict[str, Any]:
+    """Of matches played: A's value in positions 0 and 1 of each pair, [pairs, 2], scored and, if other, in chips."""
+    unit = definition.big_blind
+    values = np.concatenate(matches)
+    pairs = estimate(values.mean(axis=1), unit)
+    raw = values if chips is None else np.concatenate(chips)
+    score = float(raw.sum())
+    result = {
+        "players": list(plan.players),
+        "game": plan.game,
+        "seed": plan.seed,
+        "over": plan.over,
+        "score": plan.score,
+        "matches": len(matches),
+        "hands": 2 * pairs.count,
+        "pairs": pairs.count,
+        "mean_mbb": pairs.mean_mbb,
+        "ci95_mbb": _finite(half_width(plan, pairs)),
+        "sd_mbb": _finite(pairs.sd_mbb),
+        "interval": "student" if plan.until_ci_mbb is None else "confidence sequence",
+        "all_in_ev": plan.all_in_ev,
+        "score_chips": [score, -score],
+        "positions": [_position(estimate(values[:, position], unit), position) for position in range(2)],
+    }
+    if chips is not None:
+        played = estimate(raw.mean(axis=1), unit)
+        result["chips"] = {
+            "mean_mbb": played.mean_mbb,
+            "ci95_mbb": _finite(played.ci95_mbb),
+            "sd_mbb": _finite(played.sd_mbb),
+        }
+        result["variance_ratio"] = _finite((played.sd_mbb / pairs.sd_mbb) ** 2 if pairs.sd_mbb > 0.0 else math.inf)
+    return result
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _position(found: Estimate, position: int) -> dict[str, Any]:
+    values = {key: _finite(value) for key, value in asdict(found).items()}
+    hands = values.pop("count")
+    return {"position": position, "hands": hands, **values}
