@@ -212,8 +212,8 @@ def raise_value(rules, seat, view, hand, node, acted, raise_to, work):
 
 
 @kernel
-def respond(rules, seat, bets, view, hand, node, acted, work):
-    """(kind, raise_to) that is worth most: fold, call, or a raise. `work.equity` is of the street."""
+def respond(rules, seat, view, hand, node, acted, num_raises, work):
+    """(kind, raise_to) that is worth most: fold, call, or one of `work.raises`. `work.equity` is of the street."""
     me = hand[PLAYER]
     asked = to_call(rules, hand)
     at_stake = min(hand[SPENT + me] + asked, hand[SPENT + 1 - me])
@@ -221,7 +221,6 @@ def respond(rules, seat, bets, view, hand, node, acted, work):
     kind, raise_to = CALL, np.int64(0)
     if asked > 0 and -hand[SPENT + me] >= best:
         kind, best = FOLD, -np.float64(hand[SPENT + me])
-    num_raises = list_raises(rules, seat, bets, hand, node, work.raises)
     for i in range(num_raises):
         value = raise_value(rules, seat, view, hand, node, acted, work.raises[i], work)
         if value > best:
@@ -291,11 +290,14 @@ def play_hand(rules, tables, seat, bets, view, hands, cards, me, number, from_st
             num_seen += 1
         if hand[PLAYER] == me:
             kind, raise_to = CALL, np.int64(0)
+            num_raises = 0
             if street >= from_street:
+                num_raises = list_raises(rules, seat, bets, hand, node, work.raises)
+            if street >= from_street and (num_raises > 0 or to_call(rules, hand) > 0):  # else there is but the check
                 if equity_street != street:
                     exact = find_equities(rules, tables, hands, own, cards, num_seen, num_samples, work)
                     equity_street = street
-                kind, raise_to = respond(rules, seat, bets, view, hand, node, acted, work)
+                kind, raise_to = respond(rules, seat, view, hand, node, acted, num_raises, work)
             if kind != FOLD:
                 node = follow_opponent(seat, hand, node, kind, raise_to, number, work.decision)
         else:

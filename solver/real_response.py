@@ -10,7 +10,7 @@ Flops are independent pieces of work: threads take one at a time, finished ones 
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
@@ -162,7 +162,9 @@ class RealResponse:
                 f"a response with real cards needs hold'em with a flop, this game has {num_streets} streets"
             )
         if any(street.method == "raw" for street in cards.streets):
-            raise DefinitionError("cards of method 'raw' tell suits apart: a response over suit-distinct boards is not exact")
+            raise DefinitionError(
+                "cards of method 'raw' tell suits apart: a response over suit-distinct boards is not exact"
+            )
         bytes_needed = 2 * 8 * NUM_PAIRS * len(tree.nodes)
         if bytes_needed > _MOST_BYTES:
             raise DefinitionError(
@@ -269,32 +271,35 @@ class RealResponse:
         if folder is not None:
             done, before = self._open(folder, fingerprint, resume, values)
         start = saved = time.monotonic()
-        count = sum(map(len, done))
-        first = count
+        first = sum(map(len, done))
         for player in range(2):
             finished = set(done[player])
             left = [int(flop) for flop in order[:flops] if int(flop) not in finished]
-            with ThreadPoolExecutor(threads) as pool:
-                try:
-                    work = pool.map(lambda flop, player=player: self.flop_values(flop, player), left)  # type: ignore[misc]  # a default binds the loop's value
-                    for flop, found in zip(left, work):
-                        values[player, flop] = found
-                        done[player].append(flop)
-                        count += 1
-                        now = time.monotonic()
-                        rate = (now - start) / (count - first)
-                        listen(ResponseProgress(count, 2 * NUM_FLOPS, rate * (2 * NUM_FLOPS - count)))
-                        if folder is not None and now - saved > _SAVE_SECONDS:
-                            self._save(folder, fingerprint, values, done, before + now - start)
-                            saved = now
-                finally:
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    if folder is not None:
-                        self._save(folder, fingerprint, values, done, before + time.monotonic() - start)
+            try:
+                for flop, found in self._walk_flops(left, player, threads):
+                    values[player, flop] = found
+                    done[player].append(flop)
+                    count, now = sum(map(len, done)), time.monotonic()
+                    rate = (now - start) / (count - first)
+                    listen(ResponseProgress(count, 2 * NUM_FLOPS, rate * (2 * NUM_FLOPS - count)))
+                    if folder is not None and now - saved > _SAVE_SECONDS:
+                        self._save(folder, fingerprint, values, done, before + now - start)
+                        saved = now
+            finally:
+                if folder is not None:
+                    self._save(folder, fingerprint, values, done, before + time.monotonic() - start)
         if flops < NUM_FLOPS:
             return float("nan"), float("nan")
         everything = np.arange(NUM_FLOPS)
         return self.first_street(values[0], everything, 0), self.first_street(values[1], everything, 1)
+
+    def _walk_flops(self, flops: list[int], player: int, threads: int) -> Iterator[tuple[int, Float]]:
+        """Values flop by flop, in order, from several threads."""
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                yield from zip(flops, pool.map(lambda flop: self.flop_values(flop, player), flops))
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
 
     def _open(self, folder: Path, fingerprint: str, resume: bool, values: Float) -> tuple[list[list[int]], float]:
         folder.mkdir(parents=True, exist_ok=True)

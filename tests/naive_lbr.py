@@ -68,8 +68,7 @@ class NaiveResponder:
             after.apply(Action(RAISE, raise_to))
             extra = after.spent[me] - spent[me] - asked
             fold = {
-                hand: sum(p for played, p in self.row(after, hand, board) if played.kind == FOLD)
-                for hand in opponents
+                hand: sum(p for played, p in self.row(after, hand, board) if played.kind == FOLD) for hand in opponents
             }
             total = sum(opponents.values())
             folded = sum(w * fold[hand] for hand, w in opponents.items()) / total
@@ -85,7 +84,7 @@ class NaiveResponder:
     def expected(self, me: int, own: Hand) -> float:
         """What the responder wins with a hand at a position, over all boards and all that the opponent may do."""
         deck = [card for card in self.definition.deck if card not in own]
-        opponents = {hand: 1.0 for hand in combinations(deck, self.definition.num_hole_cards)}
+        opponents = dict.fromkeys(combinations(deck, self.definition.num_hole_cards), 1.0)
         value = self._expected(BettingState(self.definition), me, own, opponents, ())
         return value / len(opponents)
 
@@ -102,7 +101,8 @@ class NaiveResponder:
         missing = self.definition.board_sizes[betting.round] - len(board)
         if missing:
             return sum(
-                self._expected(betting, me, own, left, (*board, *more)) for more, left in deals(self, own, opponents, board, missing)
+                self._expected(betting, me, own, left, (*board, *more))
+                for more, left in deals(self, own, opponents, board, missing)
             )
         if betting.player_to_act == me:
             after = betting.copy()
@@ -124,7 +124,7 @@ class NaiveResponder:
         full = tuple(cards[2 * num_hole :])
         own, held = tuple(sorted(hands[me])), tuple(sorted(hands[1 - me]))
         deck = [card for card in self.definition.deck if card not in own]
-        opponents = {hand: 1.0 for hand in combinations(sorted(deck), num_hole)}
+        opponents = dict.fromkeys(combinations(sorted(deck), num_hole), 1.0)
         betting = BettingState(self.definition)
         street = 0
         while not betting.finished:
@@ -151,7 +151,9 @@ class NaiveResponder:
         return min(betting.spent) * self.mean(own, opponents, board)
 
 
-def deals(responder: NaiveResponder, own: Hand, opponents: Range, board: Hand, count: int) -> Iterator[tuple[Hand, Range]]:
+def deals(
+    responder: NaiveResponder, own: Hand, opponents: Range, board: Hand, count: int
+) -> Iterator[tuple[Hand, Range]]:
     """Cards that may come next, each with the range left after it, weighted by its chance for every hand."""
     deck = [card for card in responder.definition.deck if card not in (*own, *board)]
     for more in combinations(deck, count):
@@ -169,4 +171,3 @@ def dict_of(row: Row) -> dict[Action, float]:
     for action, probability in row:
         found[action] = found.get(action, 0.0) + probability
     return found
-
