@@ -51,7 +51,7 @@ def main() -> None:
             if not folder.is_dir():
                 folder = Path(name) / str(number)
                 solve(preset, given.seconds, folder)
-            result = measure(folder, given.postprocess, settings, given.hands)
+            result, _ = measure(folder, given.postprocess, settings, given.hands)
             total = result.total
             rows.append((total.mean_mbb, f"{preset} ± {total.ci95_mbb:.0f}"))
             print(f"{preset}: lbr wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, {result.seconds:.0f} s")

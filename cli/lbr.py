@@ -9,6 +9,7 @@ from cli.offline import StrategyArgument
 from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
 
 if TYPE_CHECKING:
+    from matches.lbr_run import LbrResult
     from matches.statistics import Estimate
 
 
@@ -29,8 +30,9 @@ def lbr(
         ),
     ] = "fcpa",
     from_street: Annotated[
-        str, typer.Option("--from", help="Check and call before this street: preflop, flop, turn or river.")
-    ] = "turn",
+        str | None,
+        typer.Option("--from", help="Check and call before this street; by default turn, or preflop in shorter games."),
+    ] = None,
     hands: Annotated[int, typer.Option(help="Hands from each position, on the same deals.", min=2)] = 10_000,
     samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1)] = 1000,
     jobs: Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)] = None,
@@ -62,8 +64,8 @@ def lbr(
         line.update(f"{2 * done:,} hands, {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", done / hands)
 
     settings = {"bets": bets, "from": from_street, "samples": samples, "translation": translation, "seed": seed}
-    played = measure(directory, postprocess, settings, hands, jobs, listen, output, resume)
-    result = {"strategy": str(directory), "postprocess": postprocess, **settings, **lbr_dict(played)}
+    played, settings = measure(directory, postprocess, settings, hands, jobs, listen, output, resume)
+    result = {"strategy": str(directory), **settings, **lbr_dict(played)}
     exact = _exact_mbb(directory, postprocess)
     if exact is not None:
         result["exploitability_mbb"] = exact
@@ -71,7 +73,9 @@ def lbr(
 
     def show() -> None:
         total = played.total
-        stdout.print(f"lbr wins {total.mean_mbb:+.1f} ± {total.ci95_mbb:.1f} mbb/h ({bets} from the {from_street} on)")
+        stdout.print(
+            f"lbr wins {total.mean_mbb:+.1f} ± {total.ci95_mbb:.1f} mbb/h ({bets} from the {settings['from']} on)"
+        )
         for position, found in enumerate(played.positions):
             stdout.print(f"  in position {position}: {found.mean_mbb:+.1f} ± {found.ci95_mbb:.1f}")
         if exact is not None:
@@ -90,34 +94,37 @@ def measure(
     listen: Any = None,
     output: Path | None = None,
     resume: bool = False,
-) -> Any:
-    """Local best response against a folder under one post-processing; the `matches.lbr_run.LbrResult`."""
+) -> tuple["LbrResult", dict[str, Any]]:
+    """Local best response against a folder under one post-processing, and all that the result depends on."""
     from agent.strategy_player import OpenStrategy
     from agent.translation import parse_translation
     from matches.duplicate import default_jobs
     from matches.lbr_run import run_lbr
-    from matches.local_best_response import LbrSettings, LocalBestResponse, parse_street
+    from matches.local_best_response import LbrSettings, LocalBestResponse, default_street, parse_street
     from postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)
     pipeline, translation = parse_pipeline(postprocess), parse_translation(settings["translation"])
-    street, seed = parse_street(opened.definition, settings["from"]), settings["seed"]
+    street_name, seed = settings["from"] or default_street(opened.definition), settings["seed"]
+    street = parse_street(opened.definition, street_name)
     player = opened.player(pipeline, seed, translation)
     response = LocalBestResponse(player, LbrSettings(settings["bets"], street, settings["samples"], seed))
     made_with = {
         **settings,
+        "from": street_name,
         "translation": str(translation),
         "postprocess": str(pipeline),
         "probabilities": opened.strategy.manifest.arrays["probabilities"].xxh3,
     }
-    return run_lbr(response, hands, seed % 2**32, jobs or default_jobs(), listen, made_with, output, resume)
+    result = run_lbr(response, hands, seed % 2**32, jobs or default_jobs(), listen, made_with, output, resume)
+    return result, made_with
 
 
 def add_lbr(
     rows: list[dict[str, Any]], folder: Path, translation: str, hands: int, jobs: int | None, seed: int
 ) -> None:
     """Put what each variant of a comparison loses to local best response into its row; the deals are the same for all."""
-    settings = {"bets": "fcpa", "from": "turn", "samples": 1000, "translation": translation, "seed": seed}
+    settings = {"bets": "fcpa", "from": None, "samples": 1000, "translation": translation, "seed": seed}
     line = ProgressLine("lbr")
     for number, row in enumerate(rows):
 
@@ -125,7 +132,7 @@ def add_lbr(
             share = (number + done / hands) / len(rows)
             line.update(f"{row['variant']} {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", share)
 
-        total = measure(folder, row["variant"], settings, hands, jobs, listen).total
+        total = measure(folder, row["variant"], settings, hands, jobs, listen)[0].total
         row["lbr_mbb"], row["lbr_ci95_mbb"] = total.mean_mbb, total.ci95_mbb
         row["lbr_hands"] = 2 * total.count
 

@@ -42,7 +42,7 @@ from matches.ranges import Float, View
 
 DEFAULT_SAMPLES: Final = 1000
 STREET_NAMES: Final = ("preflop", "flop", "turn", "river")
-_LARGE_SET = 0.05 * 1.15 ** np.arange(55)
+_LARGE_SET: Float = np.array([0.05 * 1.15**k for k in range(55)])
 _MOST_RAISES = 1 << 16
 _DEALS_A_BLOCK = 8  # of each thread between two reports
 
@@ -110,6 +110,11 @@ def parse_street(definition: GameDefinition, text: str) -> int:
     if text not in names:
         raise DefinitionError(f"street {text!r}: expected one of {', '.join(names)}")
     return names.index(text)
+
+
+def default_street(definition: GameDefinition) -> str:
+    """The turn, from which figures are published, or the first street of a game that has none."""
+    return "turn" if definition.num_rounds > 2 else "preflop"
 
 
 @dataclass(frozen=True)
