@@ -12,6 +12,9 @@ from made_strategies import short_hunl
 from abstraction.bet_sizes import make_menu
 from abstraction.boards import boards
 from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from agent.strategy_player import StrategyPlayer
+from agent.tracker import make_seat
+from game.dealing import Shoe
 from game.definition import GameDefinition
 from game.errors import DefinitionError, FormatError
 from game.evaluator import rank_pairs
@@ -19,33 +22,39 @@ from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from game.tree import Tree, build_tree
 from game.tree_kernels import CHANCE, DECISION, FOLDED
+from matches.local_best_response import LbrSettings, LocalBestResponse
+from postprocess.language import parse_pipeline
 from solver.real_response import NUM_FLOPS, RealResponse, ResponseProgress
 
 NUM_BUCKETS = 3
 
 
-def made_cards() -> CardAbstraction:
+def made_cards(num_streets: int = 3) -> CardAbstraction:
     """Few buckets that depend on a hand's class alone, for the flop and the turn; nothing to do with strength."""
     streets = [StreetAbstraction("lossless", 169, (2,))]
-    for shape in ((2, 3), (2, 4)):
+    for shape in ((2, 3), (2, 4))[: num_streets - 1]:
         table = (np.arange(hand_index(shape).size) // 7 % NUM_BUCKETS).astype(np.uint16)
         streets.append(StreetAbstraction("table", NUM_BUCKETS, shape, table=table))
     return CardAbstraction(streets, {"made": "for tests"})
 
 
-def three_streets() -> GameDefinition:
-    """No-limit hold'em that ends with the turn."""
+def ends_early(num_streets: int) -> GameDefinition:
+    """No-limit hold'em that ends with the flop or the turn."""
+    whole = short_hunl(1000)
     return replace(
-        short_hunl(1000), num_rounds=3, first_players=(1, 0, 0), max_raises=(255, 255, 255), num_board_cards=(0, 3, 1)
+        whole,
+        num_rounds=num_streets,
+        first_players=whole.first_players[:num_streets],
+        max_raises=whole.max_raises[:num_streets],
+        num_board_cards=whole.num_board_cards[:num_streets],
     )
 
 
-def made_game(seed: int) -> tuple[Tree, np.ndarray]:
+def made_game(seed: int, num_streets: int = 3) -> tuple[Tree, np.ndarray]:
     """A tree with rows, an all-in before the flop among them, and a random policy in which some actions never happen."""
-    definition = three_streets()
     # On the turn only the second player bets: the matrices of the oracle are slow.
-    texts = ["f c a | f c", "f c 1p | f c", "f c"]
-    tree = build_tree(definition, make_menu(texts, [*texts[:2], "f c 2p | f c"], 1.0))
+    texts = ["f c a | f c", "f c 1p | f c", "f c"][:num_streets]
+    tree = build_tree(ends_early(num_streets), make_menu(texts, [*texts[:2], "f c 2p | f c"][:num_streets], 1.0))
     nodes = tree.nodes.copy()
     buckets = (169, NUM_BUCKETS, NUM_BUCKETS)
     rng = np.random.default_rng(seed)
@@ -176,6 +185,30 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
         response.run("policy a", 1, heard.append, tmp_path / "run", flops=3)
     with pytest.raises(FormatError, match="policy b"):
         response.run("policy b", 1, heard.append, tmp_path / "run", resume=True, flops=3)
+
+
+def test_local_best_response_with_the_same_actions_stays_below() -> None:
+    """All flops of a game that ends there, so that the response is exact: above what is sampled, less its noise."""
+    tree, policy = made_game(seed=8, num_streets=2)
+    definition, cards = ends_early(2), made_cards(2)
+    response = RealResponse(tree, cards, policy, 2)
+    player = StrategyPlayer(make_seat(tree, policy, definition, parse_pipeline("none"), 1), definition, cards)
+    local = LocalBestResponse(player, LbrSettings("tree", 1))
+    values = local.values(Shoe(definition, 4).cards(1500), threads=2)
+    everything = np.arange(NUM_FLOPS)
+    for position in range(2):
+        own, best = (
+            response.first_street(
+                np.array([response.flop_values(flop, position, choosing) for flop in everything]),
+                everything,
+                position,
+                choosing,
+            )
+            for choosing in (False, True)
+        )
+        mean = values[:, position].mean()
+        error = values[:, position].std() / np.sqrt(len(values))
+        assert own + 4 * error < mean < best + 4 * error  # random play loses much more than the noise
 
 
 def test_cards_that_tell_suits_apart_are_refused() -> None:
