@@ -235,8 +235,8 @@ class RealResponse:
         )
         return out
 
-    def first_street(self, values: Float, flops: npt.NDArray[np.int64], player: int, best: bool = True) -> float:
-        """What the responder wins a hand, in chips, from `flop_values` [flops, carriers, 169] of all classes.
+    def hand_values(self, values: Float, flops: npt.NDArray[np.int64], player: int, best: bool = True) -> Float:
+        """[1326]: what each hand wins, in chips, from `flop_values` [flops, carriers, 169] of all classes of flops.
 
         Given fewer flops, the game is the one in which only they are dealt.
         """
@@ -252,7 +252,8 @@ class RealResponse:
         for row, node in zip(summed, tree.carriers):
             work.value[node] = row[tree.classes]
         kernels.backward(tree, self._policy, 0, self._last, best, work)
-        return float(work.value[0].sum() / (NUM_PAIRS * comb(50, 2)))
+        won: Float = work.value[0] / comb(50, 2)
+        return won
 
     def run(
         self,
@@ -291,7 +292,8 @@ class RealResponse:
         if flops < NUM_FLOPS:
             return float("nan"), float("nan")
         everything = np.arange(NUM_FLOPS)
-        return self.first_street(values[0], everything, 0), self.first_street(values[1], everything, 1)
+        first, second = (float(self.hand_values(values[player], everything, player).mean()) for player in range(2))
+        return first, second
 
     def _walk_flops(self, flops: list[int], player: int, threads: int) -> Iterator[tuple[int, Float]]:
         """Values flop by flop, in order, from several threads."""

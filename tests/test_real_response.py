@@ -52,9 +52,8 @@ def ends_early(num_streets: int) -> GameDefinition:
 
 def made_game(seed: int, num_streets: int = 3) -> tuple[Tree, np.ndarray]:
     """A tree with rows, an all-in before the flop among them, and a random policy in which some actions never happen."""
-    # On the turn only the second player bets: the matrices of the oracle are slow.
-    texts = ["f c a | f c", "f c 1p | f c", "f c"][:num_streets]
-    tree = build_tree(ends_early(num_streets), make_menu(texts, [*texts[:2], "f c 2p | f c"][:num_streets], 1.0))
+    texts = ["f c a | f c", "f c 1p | f c", "f c 2p | f c"][:num_streets]
+    tree = build_tree(ends_early(num_streets), make_menu(texts, texts, 1.0))
     nodes = tree.nodes.copy()
     buckets = (169, NUM_BUCKETS, NUM_BUCKETS)
     rng = np.random.default_rng(seed)
@@ -70,60 +69,48 @@ def made_game(seed: int, num_streets: int = 3) -> tuple[Tree, np.ndarray]:
 
 
 class DenseResponse:
-    """The same by matrices of hands against hands, over every single board."""
+    """The same by matrices of hands against hands, over every single board; for some hands of the responder's."""
 
-    def __init__(self, tree: Tree, cards: CardAbstraction, policy: np.ndarray, player: int, best: bool):
-        self.tree, self.cards, self.policy, self.player, self.best = tree, cards, policy, player, best
-        self.disjoint = (PAIR_CARDS[:, None, :, None] != PAIR_CARDS[None, :, None, :]).all(axis=(2, 3)).astype(np.int8)
-        self.kept_buckets: dict[tuple[int, ...], np.ndarray] = {}
-        self.kept_beats: dict[tuple[int, ...], np.ndarray] = {}
+    def __init__(self, tree: Tree, cards: CardAbstraction, policy: np.ndarray, player: int, own: np.ndarray):
+        self.tree, self.cards, self.policy, self.player, self.own = tree, cards, policy, player, own
+        self.best = True
+        self.disjoint = (
+            (PAIR_CARDS[own][:, None, :, None] != PAIR_CARDS[None, :, None, :]).all(axis=(2, 3)).astype(float)
+        )
+        self.kept: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
-    def buckets(self, street: int, board: tuple[int, ...]) -> np.ndarray:
-        if board in self.kept_buckets:
-            return self.kept_buckets[board]
-        free = ~np.isin(PAIR_CARDS, board).any(axis=1)
-        hands = np.concatenate([PAIR_CARDS[free], np.tile(np.array(board, np.uint8), (free.sum(), 1))], axis=1)
-        buckets = np.zeros(NUM_PAIRS, np.int64)
-        buckets[free] = self.cards.bucket_hands(street, hands)
-        self.kept_buckets[board] = buckets
-        return buckets
-
-    def rows(self, node: int, board: tuple[int, ...]) -> np.ndarray:
-        """[1326, actions]"""
-        record = self.tree.nodes[node]
-        count = int(record["num_children"])
-        buckets = self.buckets(int(record["street"]), board)
-        return self.policy[int(record["base"]) + buckets[:, None] * count + np.arange(count)]
-
-    def beats(self, board: tuple[int, ...]) -> np.ndarray:
-        """1 where the first hand wins, -1 where it loses; a clash with the board ranks lowest and has no reach."""
-        if board not in self.kept_beats:
-            ranks = rank_pairs(board).astype(np.int16)
-            signs = (ranks[:, None] > ranks[None, :]).astype(np.int8) - (ranks[:, None] < ranks[None, :])
-            self.kept_beats[board] = signs * self.disjoint
-        return self.kept_beats[board]
+    def board(self, board: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which hands are possible, their buckets, and on a full board who beats whom."""
+        if board not in self.kept:
+            free = ~np.isin(PAIR_CARDS, board).any(axis=1)
+            hands = np.concatenate([PAIR_CARDS[free], np.tile(np.array(board, np.uint8), (free.sum(), 1))], axis=1)
+            buckets = np.zeros(NUM_PAIRS, np.int64)
+            buckets[free] = self.cards.bucket_hands(max(len(board) - 2, 0), hands)
+            ranks = rank_pairs(board).astype(np.int64) if len(board) == 4 else np.zeros(NUM_PAIRS, np.int64)
+            beats = np.sign(ranks[self.own, None] - ranks[None, :]) * self.disjoint
+            self.kept[board] = free, buckets, beats
+        return self.kept[board]
 
     def value(self, node: int, board: tuple[int, ...], reach: np.ndarray, flops: list[tuple[int, ...]]) -> np.ndarray:
         record = self.tree.nodes[node]
         kind, first = int(record["kind"]), int(record["first_child"])
-        free = ~np.isin(PAIR_CARDS, board).any(axis=1)
+        free, buckets, beats = self.board(board)
         reach = reach * free
         if kind == DECISION:
-            rows = self.rows(node, board)
+            count = int(record["num_children"])
+            rows = self.policy[int(record["base"]) + buckets[:, None] * count + np.arange(count)]
             own = int(record["player"]) == self.player
-            values = [
-                self.value(first + a, board, reach if own else reach * rows[:, a], flops) for a in range(rows.shape[1])
-            ]
+            values = [self.value(first + a, board, reach if own else reach * rows[:, a], flops) for a in range(count)]
             if not own:
                 return np.sum(values, axis=0)
-            return (
-                np.max(values, axis=0) if self.best else np.sum([v * rows[:, a] for a, v in enumerate(values)], axis=0)
-            )
+            if self.best:
+                return np.max(values, axis=0)
+            return np.sum([value * rows[self.own, a] for a, value in enumerate(values)], axis=0)
         if kind == FOLDED:
             sign = 1.0 if int(record["player"]) != self.player else -1.0
-            return sign * float(record["value"]) * (self.disjoint @ reach) * free
+            return sign * float(record["value"]) * (self.disjoint @ reach) * free[self.own]
         if len(board) == 4:
-            return float(record["value"]) * (self.beats(board).astype(np.float64) @ reach) * free
+            return float(record["value"]) * (beats @ reach) * free[self.own]
         child = first if kind == CHANCE else node  # a showdown waits for the rest of the board
         if not board:
             scale = comb(52, 3) / comb(48, 3) / len(flops)
@@ -151,12 +138,14 @@ def test_values_agree_with_dense_matrices_over_all_boards_of_a_class(player: int
     row = int(np.flatnonzero(boards(3).orbits == 4)[0])
     flops = class_of_flop(row)
     assert len(flops) == 4
-    for best in (True, False) if player == 0 else (True,):
-        values = response.flop_values(row, player, best)[None]
-        found = response.first_street(values, np.array([row]), player, best)
-        dense = DenseResponse(tree, cards, policy, player, best)
-        whole = dense.value(0, (), np.ones(NUM_PAIRS), flops)
-        assert found == pytest.approx(whole.sum() / (NUM_PAIRS * comb(50, 2)), rel=1e-9)
+    own = np.random.default_rng(0).choice(NUM_PAIRS, 20, replace=False)
+    dense = DenseResponse(tree, cards, policy, player, own)
+    for dense.best in (True, False):
+        values = response.flop_values(row, player, dense.best)[None]
+        found = response.hand_values(values, np.array([row]), player, dense.best)[own]
+        expected = dense.value(0, (), np.ones(NUM_PAIRS), flops) / comb(50, 2)
+        assert np.abs(expected).max() > 10.0
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_a_best_response_wins_no_less_than_the_policy_itself() -> None:
@@ -167,7 +156,7 @@ def test_a_best_response_wins_no_less_than_the_policy_itself() -> None:
         results = []
         for best in (True, False):
             values = np.array([response.flop_values(int(row), player, best) for row in rows])
-            results.append(response.first_street(values, rows, player, best))
+            results.append(response.hand_values(values, rows, player, best).mean())
         assert results[0] > results[1] + 1.0
 
 
@@ -198,12 +187,12 @@ def test_local_best_response_with_the_same_actions_stays_below() -> None:
     everything = np.arange(NUM_FLOPS)
     for position in range(2):
         own, best = (
-            response.first_street(
+            response.hand_values(
                 np.array([response.flop_values(flop, position, choosing) for flop in everything]),
                 everything,
                 position,
                 choosing,
-            )
+            ).mean()
             for choosing in (False, True)
         )
         mean = values[:, position].mean()
