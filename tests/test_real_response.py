@@ -182,7 +182,7 @@ def test_local_best_response_with_the_same_actions_stays_below() -> None:
     definition, cards = ends_early(2), made_cards(2)
     response = RealResponse(tree, cards, policy, 2)
     player = StrategyPlayer(make_seat(tree, policy, definition, parse_pipeline("none"), 1), definition, cards)
-    local = LocalBestResponse(player, LbrSettings("tree", 1))
+    local = LocalBestResponse(player, LbrSettings("tree", 0, samples=100))
     values = local.values(Shoe(definition, 4).cards(1500), threads=2)
     everything = np.arange(NUM_FLOPS)
     for position in range(2):
