@@ -63,7 +63,9 @@ def real_exploitability(
         timed = {"estimated_seconds": times[-1], "nodes": len(game.tree.nodes), "threads": threads}
         emit(timed, as_json, lambda: stdout.print(f"about {times[-1] / 60:.1f} minutes with {threads} threads"))
         return
-    first, second = response.run(fingerprint, threads, listen, output, resume)
+    found = response.run(fingerprint, threads, listen, output, resume)
+    assert found is not None
+    first, second = found
     unit = 1000.0 / game.unit_chips
     result = {
         "exploitability_mbb": unit * (first + second) / 2.0,

@@ -263,8 +263,8 @@ class RealResponse:
         folder: Path | None = None,
         resume: bool = False,
         flops: int = NUM_FLOPS,
-    ) -> tuple[float, float]:
-        """Both players' best responses in chips; `flops` below 1,755 only times as many, and gives no answer."""
+    ) -> tuple[float, float] | None:
+        """Both players' best responses in chips; `flops` below 1,755 only times as many, and gives none."""
         order = np.random.default_rng(0).permutation(NUM_FLOPS)  # so that the first ones tell how long all take
         values = np.zeros((2, NUM_FLOPS, self.num_carriers, NUM_CLASSES))
         done: list[list[int]] = [[], []]
@@ -272,7 +272,7 @@ class RealResponse:
         if folder is not None:
             done, before = self._open(folder, fingerprint, resume, values)
         start = saved = time.monotonic()
-        first = sum(map(len, done))
+        num_before = sum(map(len, done))
         for player in range(2):
             finished = set(done[player])
             left = [int(flop) for flop in order[:flops] if int(flop) not in finished]
@@ -281,7 +281,7 @@ class RealResponse:
                     values[player, flop] = found
                     done[player].append(flop)
                     count, now = sum(map(len, done)), time.monotonic()
-                    rate = (now - start) / (count - first)
+                    rate = (now - start) / (count - num_before)
                     listen(ResponseProgress(count, 2 * NUM_FLOPS, rate * (2 * NUM_FLOPS - count)))
                     if folder is not None and now - saved > _SAVE_SECONDS:
                         self._save(folder, fingerprint, values, done, before + now - start)
@@ -290,7 +290,7 @@ class RealResponse:
                 if folder is not None:
                     self._save(folder, fingerprint, values, done, before + time.monotonic() - start)
         if flops < NUM_FLOPS:
-            return float("nan"), float("nan")
+            return None
         everything = np.arange(NUM_FLOPS)
         first, second = (float(self.hand_values(values[player], everything, player).mean()) for player in range(2))
         return first, second
