@@ -15,7 +15,13 @@ from pathlib import Path
 from cli.lbr import measure
 from cli.main import main as foldwise
 
-PUBLISHED = {"Slumbot 2016": 4020, "Hyperborean 2014": 3852, "Act1 2016": 2597, "always fold": 750, "no cards": -536}
+PUBLISHED = {
+    "Slumbot 2016": 4020,
+    "Hyperborean 2014": 3852,
+    "Act1 2016": 2597,
+    "always fold": 750,
+    "no card abstraction": -536,
+}
 
 
 def solve(text: str, seconds: float, folder: Path) -> None:
@@ -55,7 +61,7 @@ def main() -> None:
             total = result.total
             rows.append((total.mean_mbb, f"{preset} ± {total.ci95_mbb:.0f}"))
             print(f"{preset}: lbr wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, {result.seconds:.0f} s")
-    print(f"\nlbr {given.bets} from the {given.from_street} on, mbb/h")
+    print(f"\nlbr {given.bets} from {given.from_street} on, mbb/h")
     for value, label in sorted(rows):
         print(f"{value:8.0f}  {label}")
 

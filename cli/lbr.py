@@ -73,9 +73,7 @@ def lbr(
 
     def show() -> None:
         total = played.total
-        stdout.print(
-            f"lbr wins {total.mean_mbb:+.1f} ± {total.ci95_mbb:.1f} mbb/h ({bets} from the {settings['from']} on)"
-        )
+        stdout.print(f"lbr wins {total.mean_mbb:+.1f} ± {total.ci95_mbb:.1f} mbb/h ({bets} from {settings['from']} on)")
         for position, found in enumerate(played.positions):
             stdout.print(f"  in position {position}: {found.mean_mbb:+.1f} ± {found.ci95_mbb:.1f}")
         if exact is not None:
