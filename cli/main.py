@@ -20,7 +20,21 @@ app = typer.Typer(
     help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
 )
-for _commands in (games, abstract, offline, inspect, online, people, compare, score, lbr, network, report, export, bench):
+for _commands in (
+    games,
+    abstract,
+    offline,
+    inspect,
+    online,
+    people,
+    compare,
+    score,
+    lbr,
+    network,
+    report,
+    export,
+    bench,
+):
     _commands.register(app)
 
 
