@@ -11,6 +11,7 @@ import typer
 from rich.table import Table as TextTable
 
 from cli.comparison_pictures import draw_comparison, draw_sweep, short_name
+from cli.lbr import add_lbr
 from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
 from cli.offline import StrategyArgument
 from cli.online import ScoreOption, player_spec, resolve_player, table_definition
@@ -58,6 +59,10 @@ def compare(
     exploit: Annotated[
         bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
     ] = True,
+    lbr: Annotated[
+        bool, typer.Option("--lbr", help="Local best response beside what is won: fcpa from the turn; see 'lbr'.")
+    ] = False,
+    lbr_hands: Annotated[int, typer.Option(help="Hands of it from each position, for each variant.", min=2)] = 10_000,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None,
@@ -122,6 +127,8 @@ def compare(
         "score": score,
         **comparisons.comparison_dict(comparison, exploitability),
     }
+    if lbr:
+        add_lbr(result["rows"], folder, translation, lbr_hands, jobs, seed)
     if output is not None:
         _write(output, result, sweep)
     emit(result, as_json, lambda: _show(result, output))
@@ -180,13 +187,14 @@ def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
     (output / "comparison.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     with (output / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", "exploitability_mbb"])
+        known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")
+        writer.writerow(["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", *known])
         for row in result["rows"]:
-            exploitability = row.get("exploitability_mbb", "")
+            last = [row.get(key, "") for key in known]
             for cell in row["results"]:
-                values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"], exploitability)
-                writer.writerow([row["variant"], *values])
-            writer.writerow([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", exploitability])
+                values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"])
+                writer.writerow([row["variant"], *values, *last])
+            writer.writerow([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", *last])
     with (output / "differences.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["a", "b", "opponent", "mean_mbb", "ci95_mbb"])
@@ -209,16 +217,19 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
     opponents = result["opponents"]
     hands = result["rows"][0]["results"][0]["hands"]
     known = any("exploitability_mbb" in row for row in result["rows"])
+    with_lbr = any("lbr_mbb" in row for row in result["rows"])
     table = TextTable(
         box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell, by {result['score']}"
     )
     headings = ["variant", *map(short_name, opponents), "average", "minimum", *(["exploitability"] if known else [])]
+    headings += ["loses to lbr"] if with_lbr else []
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
     for row in result["rows"]:
         cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
         average = _plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
         last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        last += [_plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)
     if result["differences"]:

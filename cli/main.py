@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import abstract, bench, compare, export, games, inspect, network, offline, online, people, report, score
+from cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
 from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 from postprocess.language import PipelineError
 
@@ -20,7 +20,21 @@ app = typer.Typer(
     help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
 )
-for _commands in (games, abstract, offline, inspect, online, people, compare, score, network, report, export, bench):
+for _commands in (
+    games,
+    abstract,
+    offline,
+    inspect,
+    online,
+    people,
+    compare,
+    score,
+    lbr,
+    network,
+    report,
+    export,
+    bench,
+):
     _commands.register(app)
 
 

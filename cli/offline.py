@@ -200,12 +200,32 @@ def _show(manifest: "StrategyManifest", sampler: str, boards_counted: int | None
 def exploitability(
     directory: StrategyArgument,
     postprocess: Annotated[str, typer.Option(help="Post-process the strategy first, as in new(0.2).")] = "none",
+    real_cards: Annotated[
+        bool, typer.Option("--real-cards", help="The responder sees real cards; hold'em with a small betting tree.")
+    ] = False,
+    only_time: Annotated[
+        bool, typer.Option("--estimate", help="With --real-cards: only say how long it would take.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="With --real-cards: threads; default: one a core.", min=1)] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="With --real-cards: keeps finished flops.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="With --real-cards: go on in that folder.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Exact best response against a strategy, in its abstract game.
 
     Example: foldwise exploitability runs/leduc --postprocess "threshold(0.15)"
+
+    Example: foldwise exploitability runs/20bb --real-cards -o runs/20bb-response --resume
     """
+    if real_cards:
+        from cli.real_cards import real_exploitability
+
+        real_exploitability(directory, postprocess, output, resume, only_time, jobs, as_json)
+        return
+    if only_time or resume or output is not None or jobs is not None:
+        raise DefinitionError("--estimate, --jobs, -o and --resume are for a response with --real-cards: add it")
     from abstraction.build import load_abstract_game
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
