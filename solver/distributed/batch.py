@@ -11,13 +11,20 @@ from solver.sampling_kernels import WalkOptions
 
 @dataclass(frozen=True)
 class Batch:
-    """Walks of some iterations, with the continuations the head's first pass met; the same for every child."""
+    """Walks of some iterations, with the continuations the head's first pass met; the same for every child.
+
+    Read-only, as an engine may hand them over: kernels compile for one kind of array.
+    """
 
     hands: npt.NDArray[np.uint8]  # [W, 4]: hole cards, player 0's first; traversers take turns
     first: npt.NDArray[np.int32]  # [W + 1]: walk w continues from reached[first[w]:first[w + 1]]
     reached: npt.NDArray[np.int32]  # [C]: nodes
     pruning: npt.NDArray[np.bool_]  # [W]: walks that pass over hopeless actions
     sum_weight: float  # of the average strategy: 0 while it skips its first iterations
+
+    def __post_init__(self) -> None:
+        for array in (self.hands, self.first, self.reached, self.pruning):
+            array.flags.writeable = False
 
 
 @dataclass(frozen=True)

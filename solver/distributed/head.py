@@ -6,6 +6,7 @@ numbers, and makes the updates. The regrets of the first pass are kept beside a 
 tables in between. Values are averaged over children by the flops that the hands leave each of them.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -28,9 +29,10 @@ from solver.regret_kernels import mean_positive_regret, scale_tables
 
 Float = npt.NDArray[np.float64]
 
-# A batch decides by regrets that are as many iterations old as there are in the batches under way. While a run is
-# young that would be all of them, so batches grow with it and stay below this share of what is done.
-_BATCH_SHARE = 50
+# A batch decides by regrets as old as the batches under way, and moves them all at once. Where actions are mixed, regrets
+# are a balance that random draws push about by the root of its visits; a batch may bring only a fraction of that many
+# visits to an infoset, or the strategy swings from batch to batch. So batches grow with the root of the iterations done.
+_BATCH_SHARE = 0.125
 _LEAST_BATCH = 8
 
 
@@ -77,7 +79,7 @@ class Head:
         self._frames = make_frames(game)
         self._unread: Float = np.zeros_like(self.top_table)  # where the first pass adds
         self._most_continuations = _count_continuations(self.piece)
-        self._deck = np.arange(52)
+        self._num_buckets = int(self.piece.num_buckets[0, 0])
         self._reports: list[ChildReport] = engine.call_all("report")()
         self._child_nodes = [0] * len(self._reports)
         self._child_seconds = [0.0] * len(self._reports)
@@ -100,8 +102,9 @@ class Head:
     def advance(self, iterations: int) -> None:
         """Run so many iterations, rounded up to whole batches; others may stay under way."""
         start = time.perf_counter()
-        if iterations == 0:  # compiles everything
+        if iterations == 0:  # compiles everything, off the clock
             self._receive(self._send(0))
+            return
         goal = self.iteration + iterations
         while self.iteration < goal:
             self._fill()
@@ -128,7 +131,8 @@ class Head:
     def _next_size(self) -> int:
         """Iterations of the next batch: up to the next change of the rules, 0 where that has to be waited for."""
         solver, done = self.config.solver, self._sent
-        size = min(self.config.distributed_options.batch_iterations, max(_LEAST_BATCH, done // _BATCH_SHARE))
+        calm = int(_BATCH_SHARE * math.sqrt(done * self._num_buckets))
+        size = min(self.config.distributed_options.batch_iterations, max(_LEAST_BATCH, calm))
         if solver.iterations is not None:
             size = min(size, solver.iterations - done)
         if done < solver.skip_iterations:
@@ -144,7 +148,7 @@ class Head:
         """Deal, walk the first pass, and give the batch to the children."""
         num_walks = 2 * iterations
         hands = np.empty((num_walks, 4), dtype=np.uint8)
-        deal_hands(self.rng[0], self._deck, hands)
+        deal_hands(self.rng[0], np.arange(52), hands)
         buckets = self._preflop_buckets(hands)
         first = np.zeros(num_walks + 1, dtype=np.int32)
         reached = np.empty(num_walks * self._most_continuations, dtype=np.int32)
@@ -161,7 +165,7 @@ class Head:
         """Take the children's values and walk the second pass."""
         start = time.perf_counter()
         answers = flight.answers()
-        self.waiting_seconds += time.perf_counter() - start
+        waited = time.perf_counter() - start
         batch = flight.batch
         values = weighted_values(batch, answers)
         reached, first, pruning = np.empty_like(batch.reached), np.empty_like(batch.first), batch.pruning.copy()
@@ -177,15 +181,17 @@ class Head:
             pruning,
         )
         assert np.array_equal(reached, batch.reached), "the second pass left the path of the first"
+        iterations = len(batch.hands) // 2
+        if iterations == 0:
+            return
+        self.waiting_seconds += waited
         for child, answer in enumerate(answers):
             self.nodes += answer.nodes
             self._child_nodes[child] += answer.nodes
             self._child_seconds[child] += answer.busy_seconds
-        iterations = len(batch.hands) // 2
         self.iteration += iterations
         self.effective_iterations += batch.sum_weight * iterations
-        if iterations:
-            self._discount_after_epoch()
+        self._discount_after_epoch()
 
     def _pass(
         self,
@@ -219,8 +225,8 @@ class Head:
 
     def _preflop_buckets(self, hands: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         assert self.game.cards is not None
-        own = [self.game.cards.bucket_hands(0, hands[:, start : start + 2]) for start in (0, 2)]
-        return np.stack(own, axis=1).astype(np.int32)
+        both = self.game.cards.bucket_hands(0, hands.reshape(-1, 2))
+        return both.reshape(-1, 2).astype(np.int32)
 
     def _discount_after_epoch(self) -> None:
         discount = self.config.solver.discount

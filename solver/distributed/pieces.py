@@ -62,7 +62,8 @@ def num_clusters(game: AbstractGame) -> int:
     return int(game.cards.clusters.max()) + 1
 
 
-def _make(game: AbstractGame, cluster_buckets: Sequence[int], clusters: tuple[int, ...]) -> Piece:
+def make_piece(game: AbstractGame, cluster_buckets: Sequence[int], clusters: tuple[int, ...]) -> Piece:
+    """The piece with so many buckets of each cluster on each street; 0 on streets that are another's."""
     sizes = np.array(cluster_buckets, dtype=np.int64)
     num_buckets = np.repeat(len(clusters) * sizes, 2).reshape(-1, 2).astype(np.int32)
     nodes = game.tree.nodes.copy()
@@ -84,12 +85,12 @@ def _cluster_buckets(game: AbstractGame) -> list[int]:
 def top_piece(game: AbstractGame) -> Piece:
     """The head's: the preflop rows."""
     buckets = int(game.deals.num_buckets[0, 0])
-    return _make(game, [buckets] + [0] * (game.num_streets - 1), (0,))
+    return make_piece(game, [buckets] + [0] * (game.num_streets - 1), (0,))
 
 
 def child_piece(game: AbstractGame, clusters: Sequence[int]) -> Piece:
     """A child's: every later row of its clusters."""
-    return _make(game, _cluster_buckets(game), tuple(clusters))
+    return make_piece(game, _cluster_buckets(game), tuple(clusters))
 
 
 def whole_pieces(game: AbstractGame) -> tuple[Piece, Piece]:
