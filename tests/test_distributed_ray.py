@@ -20,7 +20,9 @@ from solver.distributed.run import DistributedRun
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'foldwise[distributed]'")
 # Ray's own daemons leave sockets to the garbage collector, and its client warns of what it deprecates in itself.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 
 GONE_SECONDS = 60.0  # a bound for a process to end on a busy machine, not a wait
 
@@ -112,7 +114,10 @@ for progress in run:
 
 def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tmp_path: Path) -> None:
     """Killed between two looks at its manifest; the checkpoint is whole, and another number of children goes on."""
-    head = subprocess.Popen([sys.executable, "-c", HEAD, str(tmp_path)], cwd=Path(__file__).parent)
+    # Ray's agents notice at once that their cluster is gone, and then ask its dead server for a minute by default.
+    environment = {**os.environ, "RAY_gcs_server_request_timeout_seconds": "5"}
+    command = [sys.executable, "-c", HEAD, str(tmp_path)]
+    head = subprocess.Popen(command, cwd=Path(__file__).parent, env=environment)
     try:
         deadline = time.monotonic() + 240.0
         while True:

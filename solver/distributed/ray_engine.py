@@ -14,6 +14,7 @@ from game.errors import DefinitionError, ProtocolError
 from solver.distributed.child import ChildSpec, make_child
 
 _LOCAL = "local"  # a cluster of our own on this machine
+_STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
 _AUTO = "auto"  # the one that runs on this machine, or one of our own
 
 
@@ -41,7 +42,11 @@ class RayEngine:
 
     def _connect(self, address: str, cores: int) -> None:
         ray, options = self._ray, {"log_to_driver": False, "logging_level": "ERROR"}
-        own = {"num_cpus": max(cores, os.cpu_count() or 1), "include_dashboard": False}
+        own = {
+            "num_cpus": max(cores, os.cpu_count() or 1),
+            "include_dashboard": False,
+            "object_store_memory": _STORE_BYTES,
+        }
         try:
             if address == _LOCAL:
                 ray.init(address=_LOCAL, **own, **options)
@@ -57,6 +62,9 @@ class RayEngine:
                 f"no Ray cluster at {address!r} ({str(error).splitlines()[0]}): "
                 "start one with 'ray start --head', or give --ray local"
             ) from None
+        except Exception as error:  # noqa: BLE001  Ray raises no class of its own where its daemons start too slowly
+            ray.shutdown()
+            raise ProtocolError(f"Ray did not start ({str(error).splitlines()[0]}): try again") from error
         there = int(ray.cluster_resources().get("CPU", 0))
         if there < cores:
             ray.shutdown()
@@ -87,7 +95,7 @@ class RayEngine:
 
 def _import_ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or a warning about GPUs we do not use
     try:
         import ray
         import ray.exceptions
