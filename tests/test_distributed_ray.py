@@ -145,5 +145,5 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
 
 
 def test_no_cluster_at_an_address_is_one_line(game: AbstractGame, tmp_path: Path) -> None:
-    with pytest.raises(DefinitionError, match="no Ray cluster at '127.0.0.1:1'"):
+    with pytest.raises(DefinitionError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
         DistributedRun(game, clustered_config(), tmp_path, False, "127.0.0.1:1")

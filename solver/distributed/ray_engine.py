@@ -13,6 +13,7 @@ from typing import Any
 from game.errors import DefinitionError, ProtocolError
 from solver.distributed.child import ChildSpec, make_child
 
+_QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine
 _STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
 _AUTO = "auto"  # the one that runs on this machine, or one of our own
@@ -41,30 +42,22 @@ class RayEngine:
         self._actors = [actor.remote(spec) for spec in specs]
 
     def _connect(self, address: str, cores: int) -> None:
-        ray, options = self._ray, {"log_to_driver": False, "logging_level": "ERROR"}
-        own = {
-            "num_cpus": max(cores, os.cpu_count() or 1),
-            "include_dashboard": False,
-            "object_store_memory": _STORE_BYTES,
-        }
+        ray = self._ray
         try:
             if address == _LOCAL:
-                ray.init(address=_LOCAL, **own, **options)
+                self._start_own(cores)
             elif address == _AUTO:
                 try:
-                    ray.init(address=_AUTO, **options)
+                    ray.init(address=_AUTO, **_QUIET)
                 except ConnectionError:
-                    ray.init(address=_LOCAL, **own, **options)
+                    self._start_own(cores)
             else:
-                ray.init(address=address, **options)
+                ray.init(address=address, **_QUIET)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise DefinitionError(
                 f"no Ray cluster at {address!r} ({str(error).splitlines()[0]}): "
                 "start one with 'ray start --head', or give --ray local"
             ) from None
-        except Exception as error:  # noqa: BLE001  Ray raises no class of its own where its daemons start too slowly
-            ray.shutdown()
-            raise ProtocolError(f"Ray did not start ({str(error).splitlines()[0]}): try again") from error
         there = int(ray.cluster_resources().get("CPU", 0))
         if there < cores:
             ray.shutdown()
@@ -72,6 +65,23 @@ class RayEngine:
                 f"the Ray cluster has {there} cores, the children need {cores}: use fewer children or threads, "
                 "or add machines with 'ray start --address=HEAD:6379'"
             )
+
+    def _start_own(self, cores: int) -> None:
+        """A cluster on this machine, which ends with this process. On a busy machine Ray may need another try."""
+        for last in (False, False, True):
+            try:
+                self._ray.init(
+                    address=_LOCAL,
+                    num_cpus=max(cores, os.cpu_count() or 1),
+                    include_dashboard=False,
+                    object_store_memory=_STORE_BYTES,
+                    **_QUIET,
+                )
+                return
+            except Exception as error:  # Ray has no class for daemons that start too slowly
+                self._ray.shutdown()
+                if last:
+                    raise ProtocolError(f"Ray did not start: {str(error).splitlines()[0]}") from error
 
     def call_all(self, method: str, *arguments: Any) -> Callable[[], list[Any]]:
         shared = [self._ray.put(argument) for argument in arguments]  # written once, read by every child
