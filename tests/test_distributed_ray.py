@@ -14,7 +14,6 @@ from clustered_cards import clustered_cards, clustered_config
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Strategy
-from game.errors import DefinitionError
 from solver.distributed.child import card_game
 from solver.distributed.run import DistributedRun
 
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
 )
 
-GONE_SECONDS = 60.0  # a bound for a process to end on a busy machine, not a wait
+GONE_SECONDS = 120.0  # a bound for a process to end on a busy machine, not a wait
 
 
 def is_running(process: int) -> bool:
@@ -114,8 +113,8 @@ for progress in run:
 
 def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tmp_path: Path) -> None:
     """Killed between two looks at its manifest; the checkpoint is whole, and another number of children goes on."""
-    # Ray's agents notice at once that their cluster is gone, and then ask its dead server for a minute by default.
-    environment = {**os.environ, "RAY_gcs_server_request_timeout_seconds": "5"}
+    # Ray's two agents notice at once that their cluster is gone, then try to tell its dead server, by default for a minute.
+    environment = {**os.environ, "RAY_gcs_rpc_server_reconnect_timeout_s": "10"}
     command = [sys.executable, "-c", HEAD, str(tmp_path)]
     head = subprocess.Popen(command, cwd=Path(__file__).parent, env=environment)
     try:
@@ -142,8 +141,3 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
     assert run.save().iterations == saved + 500
     run.close()
     Strategy(tmp_path).verify()
-
-
-def test_no_cluster_at_an_address_is_one_line(game: AbstractGame, tmp_path: Path) -> None:
-    with pytest.raises(DefinitionError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
-        DistributedRun(game, clustered_config(), tmp_path, False, "127.0.0.1:1")

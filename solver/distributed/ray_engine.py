@@ -53,6 +53,8 @@ class RayEngine:
                     self._start_own(cores)
             else:
                 ray.init(address=address, **_QUIET)
+        except ProtocolError:
+            raise
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise DefinitionError(
                 f"no Ray cluster at {address!r} ({str(error).splitlines()[0]}): "
