@@ -4,8 +4,9 @@ python benchmarks/distributed.py               children as threads of one proces
 python benchmarks/distributed.py --ray         also on Ray: one node, and two nodes on this machine
 python benchmarks/distributed.py --learning    also exploitability per node for 1, 2, 4 children and by batch size
 
-Rates are of a two-round game with 169 hands and 16 flop clusters of 40 buckets. One child is held to one core and two
-children to two, the head among them. Each pair of rates is measured in turns and the best of each is taken.
+Rates are of the bet tree of configs/hunl-hierarchical.toml with 8 flop clusters of 10 percentile buckets a street (built
+once: minutes). One child is held to one core and two children to two, the head among them. Each pair of rates is measured
+in turns and the best of each is taken.
 """
 
 import argparse
@@ -20,31 +21,37 @@ import numpy as np
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.build import build_abstract_game
-from abstraction.config import check_config
+from abstraction.config import check_config, read_config
 from solver.best_response import ExactResponse
 from solver.config import RunConfig
 from solver.distributed.run import DistributedRun
 from solver.mccfr import Mccfr
 from solver.regret_kernels import normalise_sums
 
-
-def make_config(game: str, before: dict[str, Any], clusters: int, buckets: int, **options: Any) -> RunConfig:
-    solver = {"sampler": "external", **options.pop("solver", {})}
-    cards = {
-        "streets": [before, {"method": "percentile", "buckets": buckets}],
-        "public": {"clusters": clusters, "base_buckets": 100},
-    }
-    data = {"name": game, "game": game, "cards": cards, "solver": solver, "distributed": options}
-    return check_config(data, RunConfig, "benchmark")
+HIERARCHICAL = Path(__file__).resolve().parent.parent / "configs" / "hunl-hierarchical.toml"
 
 
 def speed_config(children: int, **options: Any) -> RunConfig:
-    return make_config("two-nl-30", {"method": "lossless"}, 16, 40, children=children, **options)
+    street = {"method": "percentile", "buckets": 10}
+    changes = {
+        "cards": {"streets": [{"method": "lossless"}, *[street] * 3], "public": {"clusters": 8, "base_buckets": 1000}},
+        "solver": {"sampler": "external"},
+        "distributed": {"children": children, **options},
+    }
+    return read_config(HIERARCHICAL, RunConfig, changes)
 
 
-def exact_config(**options: Any) -> RunConfig:
+def exact_config(seed: int = 1, **options: Any) -> RunConfig:
     """One bucket before the flop, so that the flop's buckets forget nothing and best responses are exact."""
-    return make_config("two-nl-8", {"method": "percentile", "buckets": 1}, 4, 12, **options)
+    streets = [{"method": "percentile", "buckets": 1}, {"method": "percentile", "buckets": 12}]
+    data = {
+        "name": "two-nl-8",
+        "game": "two-nl-8",
+        "cards": {"streets": streets, "public": {"clusters": 4, "base_buckets": 100}},
+        "solver": {"sampler": "external", "seed": seed},
+        "distributed": options,
+    }
+    return check_config(data, RunConfig, "benchmark")
 
 
 def measure(game: AbstractGame, config: RunConfig, cores: int, seconds: float, address: str | None) -> dict[str, float]:
@@ -134,7 +141,7 @@ def learning(seeds: int, budgets: Sequence[float]) -> None:
     response = ExactResponse(game)
     local = np.array(
         [
-            exploitability_after(game, Mccfr(game, exact_config(solver={"seed": seed}).solver), response, budgets)
+            exploitability_after(game, Mccfr(game, exact_config(seed).solver), response, budgets)
             for seed in range(1, seeds + 1)
         ]
     )
@@ -146,7 +153,7 @@ def learning(seeds: int, budgets: Sequence[float]) -> None:
         rows = []
         for seed in range(1, seeds + 1):
             with tempfile.TemporaryDirectory() as folder:
-                run = DistributedRun(game, exact_config(solver={"seed": seed}, **options), Path(folder), False, None)
+                run = DistributedRun(game, exact_config(seed, **options), Path(folder), False, None)
                 rows.append(exploitability_after(game, run.head, response, budgets))
                 run.close()
         _show(label, np.array(rows), local.mean(axis=0))
