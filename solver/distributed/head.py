@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +94,10 @@ class Head:
         for report, own in zip(self._reports, self.engine.call_all("tables")()):
             child_piece(self.game, report.clusters).copy_to(rest, 2, own, table)
         return table
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The head's own, which it goes on from; the children keep theirs."""
+        return {"table": self.top_table, "rng": self.rng}
 
     @property
     def largest_step(self) -> int:

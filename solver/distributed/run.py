@@ -71,8 +71,8 @@ class DistributedRun(Run):
             return
         manifest = checkpoint.read(self.folder, self._config_dict, self.game.fingerprint)
         if manifest.arrays:
-            self.head.top_table[:] = open_array(self.folder, manifest.arrays["table"])
-            self.head.rng[:] = open_array(self.folder, manifest.arrays["rng"])
+            for name, array in self.head.arrays().items():
+                array[:] = open_array(self.folder, manifest.arrays[name])
         self.head.restore(manifest.iterations, manifest.nodes, manifest.effective_iterations)
         self.seconds = manifest.seconds
         self.history = manifest.history
@@ -104,7 +104,7 @@ class DistributedRun(Run):
         pending = self.head.engine.call_all("save", str(self.folder.resolve()), iteration)
         arrays = {
             name: write_array(self.folder, f"head-{name}-{iteration}", array)
-            for name, array in (("table", self.head.top_table), ("rng", self.head.rng))
+            for name, array in self.head.arrays().items()
         }
         self._commit(arrays, pending())
         self._saved_iteration = iteration
