@@ -5,7 +5,7 @@ Win rates in mbb per hand of duplicate matches against two fixed opponents, both
 action, as in the paper. The paper's opponents are the two strongest agents of 2013, its times are months; ours are two
 built-in bots and minutes on two cores.
 
-python benchmarks/papers/brown_2015_figure_1.py            5 and 20 seconds, 20,000 hands a side: a few minutes
+python benchmarks/papers/brown_2015_figure_1.py            5 and 20 seconds, 10,000 hands a side: a few minutes
 python benchmarks/papers/brown_2015_figure_1.py --full     1, 5, 20 minutes, 200,000 hands a side: over an hour
 """
 
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
-    times, hands = ((60, 300, 1200), 200_000) if arguments.full else ((5, 20), 20_000)
+    times, hands = ((60, 300, 1200), 200_000) if arguments.full else ((5, 20), 10_000)
     work = arguments.output / "brown_2015_figure_1"
     work.mkdir(parents=True, exist_ok=True)
     cells: list[Cell] = []
@@ -76,7 +76,7 @@ def main() -> None:
             print(f"{approach}: {solved['seconds']:.0f} s, {solved['nodes']:,} nodes", file=sys.stderr)
             for opponent in OPPONENTS:
                 player = f"strategy:{folder}|{POSTPROCESS}"
-                match = foldwise("match", player, opponent, "--hands", str(hands), "--seed", "1", "--all-in-ev")
+                match = foldwise("match", player, opponent, "--hands", str(hands), "--seed", "1")
                 cell = Cell(approach, seconds, opponent, match["mean_mbb"], match["ci95_mbb"], match["hands"])
                 cells.append(cell)
                 print(
