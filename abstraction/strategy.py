@@ -129,21 +129,33 @@ class Strategy:
         return policy
 
 
-def _stored_dtype(num_entries: int) -> npt.DTypeLike:
+def stored_dtype(num_entries: int) -> npt.DTypeLike:
+    """What a probability is stored as in a strategy of so many entries."""
     if num_entries < _SIXTEEN_BIT_ENTRIES:
         return np.float64
     return np.uint16 if num_entries < _EIGHT_BIT_ENTRIES else np.uint8
 
 
-def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[str, Any]) -> StrategyManifest:
-    """Write the average strategy of `table`, interleaved as in `solver.regret_kernels`, and commit it.
-
-    `fields` are the manifest's but for the arrays and the counts made here.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    stored: npt.NDArray[Any] = np.zeros(game.num_entries, dtype=_stored_dtype(game.num_entries))
+def pack_strategy(
+    nodes: npt.NDArray[np.void], num_buckets: npt.NDArray[np.int32], table: Float, dtype: npt.DTypeLike
+) -> tuple[npt.NDArray[Any], int]:
+    """The average strategy of `table`, interleaved as in `solver.regret_kernels`; and the number of infosets reached."""
+    stored: npt.NDArray[Any] = np.zeros(len(table) // 2, dtype=dtype)
     pack = pack_floats if stored.dtype == np.float64 else quantise
-    reached = int(pack(game.tree.nodes, game.deals.num_buckets, table, stored))
+    return stored, int(pack(nodes, num_buckets, table, stored))
+
+
+def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[str, Any]) -> StrategyManifest:
+    """Write the average strategy of `table` and commit it; `fields` as in `commit_strategy`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, stored_dtype(game.num_entries))
+    return commit_strategy(folder, game, stored, reached, fields)
+
+
+def commit_strategy(
+    folder: Path, game: AbstractGame, stored: npt.NDArray[Any], reached: int, fields: dict[str, Any]
+) -> StrategyManifest:
+    """Write a packed strategy and commit it. `fields` are the manifest's but for the arrays and the counts made here."""
     arrays = {"probabilities": stored, **game.tree._asdict()}
     version = fields["iterations"]
     entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,9 @@ StrategyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A strateg
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the config; repeatable.")
 ]
+
+
+_MOST_CHILDREN_NAMED = 4
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +49,17 @@ def solve(
     exploitability: Annotated[float | None, typer.Option(metavar="MBB", help="Stop once this good.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads that share the tables.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn.")] = None,
+    children: Annotated[
+        int | None, typer.Option(help="Share the flop clusters of a hierarchical abstraction among so many children.")
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|local|ADDRESS",
+            help="Children on Ray: the cluster of this machine, one of our own, or the one at HOST:PORT. "
+            "Without it, they are threads of this process.",
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's last checkpoint.")] = False,
     overrides: SetOption = None,
     as_json: JsonOption = False,
@@ -54,11 +69,14 @@ def solve(
     Ctrl-C saves a checkpoint; --resume goes on from it.
 
     Example: foldwise solve configs/leduc.toml -o runs/leduc --sampler cfr+ --iterations 1000
+
+    On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
     """
     from abstraction.build import build_abstract_game
     from abstraction.config import parse_override, read_config
     from abstraction.estimate import estimate_size
     from solver.config import RunConfig
+    from solver.distributed.run import DistributedRun
     from solver.memory import check_memory, estimate_bytes
     from solver.run import Run
 
@@ -72,6 +90,8 @@ def solve(
         "seed": seed,
     }
     changes: dict[str, Any] = {f"solver.{key}": value for key, value in given.items() if value is not None}
+    if children is not None:
+        changes["distributed.children"] = children
     changes |= dict(parse_override(text) for text in overrides or [])
     # A stop condition on the command line replaces those of the file.
     stops = ("iterations", "nodes", "seconds", "exploitability_mbb")
@@ -83,18 +103,28 @@ def solve(
         raise DefinitionError(
             f"config {str(config)!r} says not when to stop: give --iterations, --nodes, --seconds or --exploitability"
         )
-    _check_output(output, resume)
+    distributed = settings.distributed_options.children is not None
+    if ray is not None and not distributed:
+        raise DefinitionError(
+            "--ray without children: give --children N, the number of processes to share the clusters"
+        )
+    _check_output(output, resume, distributed)
     line = ProgressLine(f"solve {settings.name}")
-    check_memory(estimate_size(settings))
+    if ray is None:  # on Ray every child looks after its own machine
+        check_memory(estimate_size(settings))
     _make_folder(output)
     game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
     memory_mb = estimate_bytes(game) / 1e6
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {memory_mb:,.0f} MB of memory")
-    run = Run(game, settings, output, resume)
-    interrupted = _drive(run, line)
-    manifest = run.save()
+    run = DistributedRun(game, settings, output, resume, ray) if distributed else Run(game, settings, output, resume)
+    try:
+        interrupted = _drive(run, line)
+        progress = run.progress()
+        manifest = run.save()
+    finally:
+        run.close()
     boards = game.deals.matrices.boards_counted if game.deals.matrices is not None else None
-    result = _result(manifest, settings.solver.sampler) | {"boards_counted": boards}
+    result = _result(manifest, settings.solver.sampler) | {"boards_counted": boards} | _children_result(progress)
     emit(result, as_json, lambda: _show(manifest, settings.solver.sampler, boards, output))
     if interrupted:
         line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
@@ -110,15 +140,21 @@ def _count(text: str | None) -> int | None:
         raise DefinitionError(f"--nodes {text!r}: expected a number, as in 5000000 or 5e6") from None
 
 
-def _check_output(output: Path, resume: bool) -> None:
+def _check_output(output: Path, resume: bool, distributed: bool) -> None:
     """A folder of the user's own is not written over; a run of ours is only with --resume or from its beginning."""
+    own, other = ("distributed.json", "checkpoint.json") if distributed else ("checkpoint.json", "distributed.json")
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
-    is_run = (output / "manifest.json").exists() or (output / "checkpoint.json").exists()
+    if (output / other).exists():
+        raise DefinitionError(
+            f"{str(output)!r} holds a run {'without' if distributed else 'with'} children: "
+            f"give a new folder, or {'leave --children out' if distributed else 'the number of --children'}"
+        )
+    is_run = (output / "manifest.json").exists() or (output / own).exists()
     if output.exists() and any(output.iterdir()) and not is_run:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
-    if resume and not (output / "checkpoint.json").exists():
-        raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no checkpoint.json; leave --resume out")
+    if resume and not (output / own).exists():
+        raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
 
 
 def _make_folder(output: Path) -> None:
@@ -158,7 +194,33 @@ def _progress_text(progress: "Progress") -> str:
         parts.append(f"exploitability {last.exploitability_mbb:.4g} mbb")
     elif last is not None and last.mean_regret_mbb is not None:
         parts.append(f"mean positive regret {last.mean_regret_mbb:.4g} mbb")
+    if progress.children:
+        parts.append(_children_text(progress))
     return ", ".join(parts)
+
+
+def _children_text(progress: "Progress") -> str:
+    """Rate, waiting share and memory of each child; their range where there are many."""
+    children = progress.children
+    rates = [child.nodes_per_second / 1e6 for child in children]
+    waits = [100.0 * child.waiting_share for child in children]
+    sizes = [child.memory_bytes / 1e6 for child in children]
+    if len(children) <= _MOST_CHILDREN_NAMED:
+        each = [f"{rate:.1f}M/s wait {wait:.0f}% {size:,.0f} MB" for rate, wait, size in zip(rates, waits, sizes)]
+        return f"children [{' | '.join(each)}], head waits {100 * progress.waiting_share:.0f}%"
+    return (
+        f"{len(children)} children [{min(rates):.1f} to {max(rates):.1f}M/s, wait {min(waits):.0f} to {max(waits):.0f}%, "
+        f"{min(sizes):,.0f} to {max(sizes):,.0f} MB], head waits {100 * progress.waiting_share:.0f}%"
+    )
+
+
+def _children_result(progress: "Progress") -> dict[str, Any]:
+    if not progress.children:
+        return {}
+    return {
+        "children": [asdict(child) for child in progress.children],
+        "head_waiting_share": progress.waiting_share,
+    }
 
 
 def _result(manifest: "StrategyManifest", sampler: str) -> dict[str, Any]:

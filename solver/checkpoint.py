@@ -32,8 +32,11 @@ class Solver(Protocol):
 
     iteration: int
     nodes: int
-    table: Any  # [2 E], in single or double precision
     effective_iterations: float
+
+    @property
+    def table(self) -> Any:
+        """[2 E] regrets and strategy sums of the whole game, in single or double precision."""
 
     @property
     def largest_step(self) -> int:
@@ -94,7 +97,7 @@ def save_checkpoint(
 def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstraction: str) -> CheckpointManifest:
     """Put a solver where its checkpoint left off; a config that differs is refused with what differs."""
     manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "run to resume")
-    difference = _first_difference(manifest.config, config)
+    difference = first_difference(manifest.config, config)
     if difference is not None:
         raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
     if manifest.abstraction != abstraction:
@@ -127,13 +130,14 @@ def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: in
     return float(row[num_actions:].sum())
 
 
-def _first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
+def first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
+    """The first key of two configs whose values differ, but for those that may."""
     for key in sorted(before.keys() | now.keys()):
         if place == "solver." and key in _MAY_DIFFER:
             continue
         first, second = before.get(key), now.get(key)
         if isinstance(first, dict) and isinstance(second, dict):
-            deeper = _first_difference(first, second, f"{place}{key}.")
+            deeper = first_difference(first, second, f"{place}{key}.")
             if deeper is not None:
                 return deeper
         elif first != second:

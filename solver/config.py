@@ -119,7 +119,30 @@ class SolverConfig(Strict):
         return self.nodes / _NODES_PER_BETA if self.nodes is not None else _BETA_WITHOUT_BUDGET
 
 
+class Distributed(Strict):
+    """A head and children that share the flop clusters of a hierarchical abstraction (Brown et al. 2015)."""
+
+    children: Annotated[
+        int | None, Field(ge=1, description="processes that share the clusters; none: the local solver")
+    ] = None
+    batch_iterations: Annotated[int, Field(ge=1, description="that travel together once the run is well under way")] = (
+        512
+    )
+    in_flight: Annotated[int, Field(ge=1, le=8, description="batches under way at once")] = 2
+    weigh_by_flops: Annotated[
+        bool, Field(description="updates times F_{n,h} / mean F_n: unbiased; the paper has none")
+    ] = True
+    assignment: Annotated[tuple[tuple[int, ...], ...] | None, Field(description="clusters of each child, pinned")] = (
+        None
+    )
+
+
 class RunConfig(AbstractionConfig):
     """A whole config file."""
 
     solver: SolverConfig = SolverConfig()
+    distributed: Distributed | None = None
+
+    @property
+    def distributed_options(self) -> Distributed:
+        return self.distributed or Distributed()

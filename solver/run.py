@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from solver.responses import has_response, make_response
 from solver.vector_cfr import VectorCfr
 from solver.vector_sampling import VectorSampling
 
+if TYPE_CHECKING:
+    from solver.distributed.batch import ChildProgress
+
 _STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02
 _EVALUATION_SPACING = 1.3  # evaluations lie evenly on a logarithmic axis of time
@@ -39,6 +43,8 @@ class Progress:
     seconds: float  # of solving, evaluations and files left out
     share: float  # of the nearest stop condition, 0 to 1
     last: Evaluation | None
+    children: tuple["ChildProgress", ...] = ()  # of a distributed run
+    waiting_share: float = 0.0  # of its head: time spent waiting for children
 
     @property
     def nodes_per_second(self) -> float:
@@ -75,12 +81,19 @@ class Run:
         self.stop = False
         self.seconds = 0.0
         self.history: list[Evaluation] = []
-        self.solver = make_solver(game, config)
+        self.solver = self._make_solver()
         self.solver.advance(0)  # compiles the walk, so that the clock measures solving
         self._response = make_response(game) if has_response(game) else None
         self._saved_iteration = -1
+        self._start(resume)
+
+    def _make_solver(self) -> Solver:
+        return make_solver(self.game, self.config)
+
+    def _start(self, resume: bool) -> None:
+        """Take up the checkpoint, if asked to."""
         if resume:
-            checkpoint = load_checkpoint(folder, self.solver, self._config_dict, game.fingerprint)
+            checkpoint = load_checkpoint(self.folder, self.solver, self._config_dict, self.game.fingerprint)
             self.seconds = checkpoint.seconds
             self.history = checkpoint.history
             self._saved_iteration = checkpoint.iterations
@@ -154,8 +167,7 @@ class Run:
             normalise_sums(game.tree.nodes, game.deals.num_buckets, solver.table, policy)
             exploitability = self._response.exploitability(policy).exploitability_mbb
         else:
-            regret = mean_positive_regret(game.tree.nodes, game.deals.num_buckets, solver.table)
-            mean_regret = 1000.0 * regret / (game.unit_chips * max(1, solver.iteration))
+            mean_regret = 1000.0 * self._mean_regret() / (game.unit_chips * max(1, solver.iteration))
         self.history.append(
             Evaluation(
                 iterations=solver.iteration,
@@ -166,6 +178,9 @@ class Run:
             )
         )
         return time.perf_counter() - start
+
+    def _mean_regret(self) -> float:
+        return float(mean_positive_regret(self.game.tree.nodes, self.game.deals.num_buckets, self.solver.table))
 
     def checkpoint(self) -> None:
         """Save where the run stands."""
@@ -178,10 +193,7 @@ class Run:
         """Write the checkpoint and the strategy folder."""
         self.checkpoint()
         source = find_game(self.config.game)
-        return save_strategy(
-            self.folder,
-            self.game,
-            self.solver.table,
+        return self._save_strategy(
             {
                 "name": self.config.name,
                 "game": self.config.game,
@@ -194,5 +206,11 @@ class Run:
                 "nodes": self.solver.nodes,
                 "seconds": self.seconds,
                 "history": self.history,
-            },
+            }
         )
+
+    def _save_strategy(self, fields: dict[str, Any]) -> StrategyManifest:
+        return save_strategy(self.folder, self.game, self.solver.table, fields)
+
+    def close(self) -> None:
+        """Let go of what the solver holds; the local ones hold nothing."""

@@ -17,7 +17,7 @@ from game.tree_kernels import CHANCE, DECISION, FOLDED
 from solver.prefetch_kernels import prefetch
 from solver.regret_kernels import draw_action, match_regrets
 
-_PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is
+PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is
 
 
 class Frames(NamedTuple):
@@ -45,7 +45,7 @@ class WalkOptions(NamedTuple):
 
 
 @kernel
-def _terminal_value(node, outcomes, player):
+def terminal_value(node, outcomes, player):
     """What an end of the game is worth to `player`."""
     if node.kind == FOLDED:
         return -node.value if node.player == player else node.value
@@ -54,13 +54,13 @@ def _terminal_value(node, outcomes, player):
 
 
 @kernel
-def _prunes(rng, options):
+def prunes(rng, options):
     """Whether this walk passes over hopeless actions: decided once, so that all of its parts agree."""
     return options.prune_share > 0.0 and next_uniform(rng) < options.prune_share
 
 
 @kernel
-def _may_prune(nodes, at, child, last_street):
+def may_prune(nodes, at, child, last_street):
     """Never on the last street, never into the end of the game: what is cheap to look at stays in sight."""
     kind = nodes[child].kind
     return nodes[at].street < last_street and (kind == DECISION or kind == CHANCE)
@@ -77,7 +77,7 @@ def _prefetch_child(nodes, table, deal, child):
 
 
 @kernel
-def _update_regrets(table, row, num_actions, sigma, values, scale, floor):
+def update_regrets(table, row, num_actions, sigma, values, scale, floor):
     """Add scale * (value of an action - value of sigma) to the regrets of the actions walked; returns sigma's value.
 
     `values` is 0 for an action passed over.
@@ -86,22 +86,21 @@ def _update_regrets(table, row, num_actions, sigma, values, scale, floor):
     for a in range(num_actions):
         value += sigma[a] * values[a]
     for a in range(num_actions):
-        if sigma[a] != _PASSED_OVER:
+        if sigma[a] != PASSED_OVER:
             table[row + a] = max(table[row + a] + scale * (values[a] - value), floor)
     return value
 
 
 @kernel
-def walk_external(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng):
-    """External sampling: all of the traverser's actions, one of the opponent's (Lanctot et al., NIPS 2009).
-
-    The opponent's average strategy grows by his current one, which his own draws weigh by his reach.
-    """
+def walk_external_from(
+    nodes, table, deal, outcomes, start, weight, traverser, last_street, pruning, options, frames, rng
+):
+    """The walk of external sampling below one node, its changes times `weight`; returns its value and its nodes."""
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
-    pruning = _prunes(rng, options)
     depth = 0
-    at = 0
+    at = start
     num_visited = 0
+    value = 0.0
     while True:
         node = nodes[at]
         if node.kind == DECISION:
@@ -123,7 +122,7 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
                 if options.sum_weight > 0.0:
                     sums = row + num_actions
                     for a in range(num_actions):
-                        table[sums + a] += options.sum_weight * scratch[a]
+                        table[sums + a] += weight * options.sum_weight * scratch[a]
                 at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
                 continue
         elif node.kind == CHANCE:
@@ -131,7 +130,7 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
             continue
         else:
             num_visited += 1
-            value = _terminal_value(node, outcomes, traverser)
+            value = terminal_value(node, outcomes, traverser)
 
         # Up: hand the value to the frame above, and leave every frame whose actions are done.
         while depth > 0:
@@ -148,9 +147,9 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
                 and action < num_actions
                 and frames.sigma[top, action] == 0.0
                 and table[row + action] < options.prune_below
-                and _may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                and may_prune(nodes, at, nodes[at].first_child + action, last_street)
             ):
-                frames.sigma[top, action] = _PASSED_OVER
+                frames.sigma[top, action] = PASSED_OVER
                 frames.value[top, action] = 0.0
                 action += 1
             if action < num_actions:
@@ -161,12 +160,25 @@ def walk_external(nodes, table, deal, outcomes, traverser, last_street, options,
                 break
             if not pruning:
                 match_regrets(table, row, num_actions, frames.sigma[top])
-            value = _update_regrets(
-                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
+            value = update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], weight, options.regret_floor
             )
             depth = top
         if depth == 0:
-            return num_visited
+            return value, num_visited
+
+
+@kernel
+def walk_external(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng):
+    """External sampling: all of the traverser's actions, one of the opponent's (Lanctot et al., NIPS 2009).
+
+    The opponent's average strategy grows by his current one, which his own draws weigh by his reach.
+    """
+    pruning = prunes(rng, options)
+    _, num_visited = walk_external_from(
+        nodes, table, deal, outcomes, 0, 1.0, traverser, last_street, pruning, options, frames, rng
+    )
+    return num_visited
 
 
 @kernel
@@ -183,7 +195,7 @@ def walk_chance(nodes, table, deal, outcomes, last_street, options, frames, rng)
 @kernel
 def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames, rng, start, start_reach):
     """The part of `walk_chance` at and below node `start`, reached so; returns also what it is worth to player 0."""
-    pruning = _prunes(rng, options)
+    pruning = prunes(rng, options)
     depth = 0
     at = start
     num_visited = 0
@@ -213,7 +225,7 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
             continue
         else:
             num_visited += 1
-            value = _terminal_value(node, outcomes, 0)
+            value = terminal_value(node, outcomes, 0)
 
         while depth > 0:
             top = depth - 1
@@ -232,11 +244,11 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
                     pruning
                     and frames.sigma[top, action] == 0.0
                     and table[row + action] < options.prune_below
-                    and _may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                    and may_prune(nodes, at, nodes[at].first_child + action, last_street)
                 )
                 if not (unreached or hopeless):
                     break
-                frames.sigma[top, action] = _PASSED_OVER
+                frames.sigma[top, action] = PASSED_OVER
                 frames.value[top, action] = 0.0
                 action += 1
             if action < num_actions:
@@ -248,7 +260,7 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
             scale = opponent_reach if player == 0 else -opponent_reach
-            value = _update_regrets(
+            value = update_regrets(
                 table, row, num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
             )
             depth = top
@@ -303,7 +315,7 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
             action = draw_action(scratch, num_actions, next_uniform(rng))
         at = node.first_child + action
 
-    value = _terminal_value(nodes[at], outcomes, traverser)
+    value = terminal_value(nodes[at], outcomes, traverser)
     for top in range(depth - 1, -1, -1):
         num_actions = np.int64(nodes[frames.node[top]].num_children)
         row = frames.row[top]
@@ -335,7 +347,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
     sigma / q.
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
-    pruning = _prunes(rng, options)
+    pruning = prunes(rng, options)
     depth = 0
     at = 0
     num_visited = 0
@@ -371,7 +383,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
             continue
         else:
             num_visited += 1
-            value = _terminal_value(node, outcomes, traverser) / q
+            value = terminal_value(node, outcomes, traverser) / q
 
         while depth > 0:
             top = depth - 1
@@ -388,14 +400,14 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                     pruning
                     and frames.sigma[top, action] == 0.0
                     and table[row + action] < options.prune_below
-                    and _may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                    and may_prune(nodes, at, nodes[at].first_child + action, last_street)
                 )
                 if not hopeless and (rho >= 1.0 or next_uniform(rng) < rho):
                     q = frames.weight[top, 0] * rho
                     break
                 frames.value[top, action] = 0.0
                 if hopeless:
-                    frames.sigma[top, action] = _PASSED_OVER
+                    frames.sigma[top, action] = PASSED_OVER
                 action += 1
             if action < num_actions:
                 frames.action[top] = action
@@ -403,7 +415,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                 if action + 1 < num_actions:
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = _update_regrets(
+            value = update_regrets(
                 table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
             )
             depth = top

@@ -1,0 +1,118 @@
+"""Children as Ray actors, on this machine or on a cluster.
+
+Ray restarts a child that dies, wherever there is room, and its constructor reloads the last checkpoint; then Ray calls
+again what the child had not answered. The lost batch is so repeated by the child that lost it, and by it alone: what
+it had added to its tables before died with them, so nothing counts twice; its new boards are drawn without regard to
+what was lost, so nothing is biased; and the others, who answered, need not wait for a rollback.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from game.errors import DefinitionError, ProtocolError
+from solver.distributed.child import ChildSpec, make_child
+
+_QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
+_LOCAL = "local"  # a cluster of our own on this machine
+_STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
+_AUTO = "auto"  # the one that runs on this machine, or one of our own
+
+
+class _RemoteChild:
+    """The actor: makes its child where it starts, and passes calls on."""
+
+    def __init__(self, spec: ChildSpec):
+        self._child = make_child(spec)
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        return getattr(self._child, method)(*arguments)
+
+
+class RayEngine:
+    """One actor a child, with a core for each of its threads."""
+
+    def __init__(self, specs: Sequence[ChildSpec], address: str):
+        self._ray = _import_ray()
+        threads = int(specs[0].config["solver"]["threads"])
+        self._connect(address, threads * len(specs))
+        actor = self._ray.remote(_RemoteChild).options(
+            num_cpus=threads, max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD"
+        )
+        self._actors = [actor.remote(spec) for spec in specs]
+
+    def _connect(self, address: str, cores: int) -> None:
+        ray = self._ray
+        try:
+            if address == _LOCAL:
+                self._start_own(cores)
+            elif address == _AUTO:
+                try:
+                    ray.init(address=_AUTO, **_QUIET)
+                except ConnectionError:
+                    self._start_own(cores)
+            else:
+                ray.init(address=address, **_QUIET)
+        except ProtocolError:
+            raise
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise DefinitionError(
+                f"no Ray cluster at {address!r} ({str(error).splitlines()[0]}): "
+                "start one with 'ray start --head', or give --ray local"
+            ) from None
+        there = int(ray.cluster_resources().get("CPU", 0))
+        if there < cores:
+            ray.shutdown()
+            raise DefinitionError(
+                f"the Ray cluster has {there} cores, the children need {cores}: use fewer children or threads, "
+                "or add machines with 'ray start --address=HEAD:6379'"
+            )
+
+    def _start_own(self, cores: int) -> None:
+        """A cluster on this machine, which ends with this process. On a busy machine Ray may need another try."""
+        for last in (False, False, True):
+            try:
+                self._ray.init(
+                    address=_LOCAL,
+                    num_cpus=max(cores, os.cpu_count() or 1),
+                    include_dashboard=False,
+                    object_store_memory=_STORE_BYTES,
+                    **_QUIET,
+                )
+                return
+            except Exception as error:  # Ray has no class for daemons that start too slowly
+                self._ray.shutdown()
+                if last:
+                    raise ProtocolError(f"Ray did not start: {str(error).splitlines()[0]}") from error
+
+    def call_all(self, method: str, *arguments: Any) -> Callable[[], list[Any]]:
+        shared = [self._ray.put(argument) for argument in arguments]  # written once, read by every child
+        pending = [actor.call.remote(method, *shared) for actor in self._actors]
+        return lambda: self._answers(pending)
+
+    def _answers(self, pending: list[Any]) -> list[Any]:
+        try:
+            answers: list[Any] = self._ray.get(pending)
+        except self._ray.exceptions.RayTaskError as error:  # raised by the child itself
+            raise error.as_instanceof_cause() from None
+        except self._ray.exceptions.RayError as error:
+            raise ProtocolError(f"a child could not be started or called: {str(error).splitlines()[-1]}") from error
+        return answers
+
+    def close(self) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._ray.shutdown()
+
+
+def _import_ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or a warning about GPUs we do not use
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise DefinitionError(
+            "Ray is not installed: pip install 'foldwise[distributed]', or leave --ray out for children in one process"
+        ) from None
+    return ray

@@ -1,0 +1,140 @@
+"""A distributed run: the local run's stop conditions, evaluations and files, with a head and children as its solver."""
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.array_store import ArrayEntry, open_array, write_array
+from abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
+from game.errors import DefinitionError
+from solver.config import RunConfig
+from solver.distributed import checkpoint
+from solver.distributed.child import ChildSpec
+from solver.distributed.engine import Engine, start_engine
+from solver.distributed.flops import cluster_flops
+from solver.distributed.head import Head
+from solver.distributed.pieces import assign_clusters, child_piece, num_clusters, whole_pieces
+from solver.run import Progress, Run
+
+
+def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) -> list[ChildSpec]:
+    """Who gets which clusters."""
+    num_clusters(game)  # refuses a game without any
+    assert game.cards is not None
+    options = config.distributed_options
+    assigned = assign_clusters(cluster_flops(game.cards), options.children or 1, options.assignment)
+    return [
+        ChildSpec(config.model_dump(mode="json"), str(folder.resolve()), run, number, clusters)
+        for number, clusters in enumerate(assigned)
+    ]
+
+
+class DistributedRun(Run):
+    """One solve by a head and children; close it when done."""
+
+    def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool, ray_address: str | None):
+        if config.solver.sampler != "external":
+            raise DefinitionError(
+                f"sampler {config.solver.sampler!r} with children: only external sampling is distributed; "
+                "give --sampler external"
+            )
+        self._folder, self._ray_address = folder, ray_address
+        self._engine: Engine | None = None
+        self._name = uuid.uuid4().hex
+        if resume:
+            manifest = checkpoint.read(folder, config.model_dump(mode="json"), game.fingerprint)
+            self._name = manifest.run
+        try:
+            super().__init__(game, config, folder, resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def _make_solver(self) -> Head:
+        folder = self._folder
+        folder.mkdir(parents=True, exist_ok=True)
+        specs = make_specs(self.game, self.config, folder, self._name)
+        assert self.game.cards is not None
+        self.game.cards.copy_to(folder / CARDS)  # children read them here
+        self._engine = start_engine(specs, self._ray_address)
+        self.head = Head(self.game, self.config, self._engine)
+        return self.head
+
+    def _start(self, resume: bool) -> None:
+        """Begin, or take up the checkpoint: the children have done so already."""
+        if not resume:
+            self._commit({}, [])  # names the run, so that a child or the head may die from here on
+            return
+        manifest = checkpoint.read(self.folder, self._config_dict, self.game.fingerprint)
+        if manifest.arrays:
+            for name, array in self.head.arrays().items():
+                array[:] = open_array(self.folder, manifest.arrays[name])
+        self.head.restore(manifest.iterations, manifest.nodes, manifest.effective_iterations)
+        self.seconds = manifest.seconds
+        self.history = manifest.history
+        self._saved_iteration = manifest.iterations
+
+    def _commit(self, arrays: dict[str, ArrayEntry], shards: list[checkpoint.Shard]) -> None:
+        checkpoint.commit(
+            self.folder,
+            checkpoint.DistributedManifest(
+                run=self._name,
+                config=self._config_dict,
+                abstraction=self.game.fingerprint,
+                iterations=self.head.iteration,
+                nodes=self.head.nodes,
+                seconds=self.seconds,
+                effective_iterations=self.head.effective_iterations,
+                history=self.history,
+                arrays=arrays,
+                shards=shards,
+            ),
+        )
+
+    def checkpoint(self) -> None:
+        """Save a consistent cut: no batch under way, every child's shard, the head's arrays, one rename."""
+        self.head.drain()
+        iteration = self.head.iteration
+        if self._saved_iteration == iteration:
+            return
+        pending = self.head.engine.call_all("save", str(self.folder.resolve()), iteration)
+        arrays = {
+            name: write_array(self.folder, f"head-{name}-{iteration}", array)
+            for name, array in self.head.arrays().items()
+        }
+        self._commit(arrays, pending())
+        self._saved_iteration = iteration
+
+    def _mean_regret(self) -> float:
+        return self.head.mean_regret()
+
+    def progress(self) -> Progress:
+        return replace(super().progress(), children=self.head.children(), waiting_share=self.head.waiting_share)
+
+    def _save_strategy(self, fields: dict[str, Any]) -> StrategyManifest:
+        """Children write their pieces, the head puts them together into the one array the agent maps."""
+        game, head, folder = self.game, self.head, self.folder
+        pending = head.engine.call_all("save_strategy", str(folder.resolve()), head.iteration)
+        dtype = stored_dtype(game.num_entries)
+        top, rest = whole_pieces(game)
+        own, reached = pack_strategy(head.piece.nodes, head.piece.num_buckets, head.top_table, dtype)
+        scratch = folder / ".probabilities.tmp"  # on disk: the whole need not fit the head's memory
+        stored = np.memmap(scratch, dtype=dtype, mode="w+", shape=(game.num_entries,))
+        try:
+            head.piece.copy_to(top, 1, own, stored)
+            for clusters, (entry, count) in zip(head.child_clusters, pending()):
+                child_piece(game, clusters).copy_to(rest, 1, open_array(folder, entry), stored)
+                (folder / entry.file).unlink()
+                reached += count
+            return commit_strategy(folder, game, stored, reached, fields)
+        finally:
+            scratch.unlink()
+
+    def close(self) -> None:
+        """End the children."""
+        if self._engine is not None:
+            self._engine.close()

@@ -1,0 +1,143 @@
+"""Children on Ray: the same tables as in one process, and no harm from a killed child or a killed head."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from clustered_cards import clustered_cards, clustered_config
+
+from abstraction.abstract_game import AbstractGame
+from abstraction.strategy import Strategy
+from solver.distributed.child import card_game
+from solver.distributed.run import DistributedRun
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'foldwise[distributed]'")
+# Ray's own daemons leave sockets to the garbage collector, and its client warns of what it deprecates in itself.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
+
+GONE_SECONDS = 120.0  # a bound for a process to end on a busy machine, not a wait
+
+
+def is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def descendants(process: int) -> set[int]:
+    """All processes below one, by the parents the kernel names."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = {process}
+    while True:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        if not more:
+            return found - {process}
+        found |= more
+
+
+def wait_until_gone(processes: set[int]) -> None:
+    deadline = time.monotonic() + GONE_SECONDS
+    while left := {process for process in processes if is_running(process)}:
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def game() -> AbstractGame:
+    return card_game(clustered_config(), clustered_cards())[0]
+
+
+def test_ray_and_in_process_tables_are_the_same_and_a_killed_child_comes_back(
+    game: AbstractGame, tmp_path: Path
+) -> None:
+    """One thread a child and the same seed: bit for bit. Then a child is killed in mid-batch and the run goes on."""
+    config = clustered_config(iterations=4000)
+    here = DistributedRun(game, config, tmp_path / "here", False, None)
+    here.head.advance(1000)
+    here.checkpoint()
+    run = DistributedRun(game, config, tmp_path / "ray", False, "local")
+    try:
+        started = descendants(os.getpid())
+        run.head.advance(1000)
+        run.checkpoint()
+        assert run.head.iteration == here.head.iteration
+        assert np.array_equal(run.head.table, here.head.table)
+        here.close()
+
+        run.head.advance(500)  # leaves two batches under way
+        children = [child.process for child in run.head.children()]
+        os.kill(children[0], signal.SIGKILL)
+        run.head.advance(2500)
+        assert run.head.iteration == 4000
+        now = [report.process for report in run.head.engine.call_all("report")()]
+        assert now[1] == children[1] and now[0] != children[0]
+        manifest = run.save()
+        assert manifest.iterations == 4000
+    finally:
+        run.close()
+    wait_until_gone(started)
+    strategy = Strategy(tmp_path / "ray")
+    strategy.verify()
+    assert strategy.manifest.reached > 500
+
+
+HEAD = """
+import sys
+from pathlib import Path
+from clustered_cards import clustered_cards, clustered_config
+from solver.distributed.child import card_game
+from solver.distributed.run import DistributedRun
+
+config = clustered_config(seconds=600, checkpoint_seconds=0.2)
+run = DistributedRun(card_game(config, clustered_cards())[0], config, Path(sys.argv[1]), False, "local")
+for progress in run:
+    pass
+"""
+
+
+def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tmp_path: Path) -> None:
+    """Killed between two looks at its manifest; the checkpoint is whole, and another number of children goes on."""
+    # Ray's two agents notice at once that their cluster is gone, then try to tell its dead server, by default for a minute.
+    environment = {**os.environ, "RAY_gcs_rpc_server_reconnect_timeout_s": "10"}
+    command = [sys.executable, "-c", HEAD, str(tmp_path)]
+    head = subprocess.Popen(command, cwd=Path(__file__).parent, env=environment)
+    try:
+        deadline = time.monotonic() + 240.0
+        while True:
+            assert head.poll() is None, "the head ended by itself"
+            assert time.monotonic() < deadline, "no checkpoint in four minutes"
+            manifest = tmp_path / "distributed.json"
+            if manifest.exists() and json.loads(manifest.read_text())["iterations"] > 0:
+                break
+            time.sleep(0.05)
+        started = descendants(head.pid)
+        assert len(started) > 2
+    finally:
+        head.kill()
+        head.wait()
+    wait_until_gone(started)
+    saved = json.loads((tmp_path / "distributed.json").read_text())["iterations"]
+    config = clustered_config(children=3, iterations=saved + 500)
+    run = DistributedRun(game, config, tmp_path, True, None)
+    assert run.head.iteration == saved
+    for _ in run:
+        pass
+    assert run.save().iterations == saved + 500
+    run.close()
+    Strategy(tmp_path).verify()
