@@ -71,9 +71,10 @@ def test_ray_and_in_process_tables_are_the_same_and_a_killed_child_comes_back(
     here = DistributedRun(game, config, tmp_path / "here", False, None)
     here.head.advance(1000)
     here.checkpoint()
+    before = descendants(os.getpid())
     run = DistributedRun(game, config, tmp_path / "ray", False, "local")
     try:
-        started = descendants(os.getpid())
+        started = descendants(os.getpid()) - before
         run.head.advance(1000)
         run.checkpoint()
         assert run.head.iteration == here.head.iteration
