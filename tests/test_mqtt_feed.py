@@ -201,7 +201,13 @@ async def test_local_comparison_is_published(local_broker, strategies, capsys):
 
 def test_watch_ends_cleanly_on_an_interrupt(local_broker):
     arguments = [sys.executable, "-m", "cli.main", "watch", "--broker", url(local_broker)]
-    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def heed_interrupts() -> None:  # where the tests run in a shell's background they are ignored, and inherited so
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = subprocess.Popen(
+        arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
     with ended(process):
         assert "0 matches" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
