@@ -37,8 +37,11 @@ demo: $(READY)
 demo-network: $(READY)
 	@$(BIN)/python -m cli.demo_network
 
+# The files that take longest come first, so that both processes end together.
+LONGEST := distributed_ray public_chance vector_sampling sequences lbr_run mqtt_workers mqtt_seats
 test: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
+		$(addprefix tests/test_,$(addsuffix .py,$(LONGEST))) tests
 
 # Kernels as plain Python: the same results, and errors the compiler would hide (indexes, overflow) come out.
 test-nojit: $(READY)
