@@ -38,7 +38,7 @@ def make_python_player(text: str, seed: int) -> Player:
     try:
         spec.loader.exec_module(module)
         player: Player = getattr(module, name)(seed)
-    except Exception as error:
+    except Exception as error:  # the user's own code may raise anything; the command says it in one line
         raise DefinitionError(
             f"player 'python:{text}': {error!r}: expected a class that is made from a seed"
         ) from error

@@ -55,7 +55,7 @@ def wait_until_gone(processes: set[int]) -> None:
     deadline = time.monotonic() + GONE_SECONDS
     while left := {process for process in processes if is_running(process)}:
         assert time.monotonic() < deadline, f"still running: {left}"
-        time.sleep(0.05)
+        time.sleep(0.05)  # polling: they are grandchildren, which cannot be waited for
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
             manifest = tmp_path / "distributed.json"
             if manifest.exists() and json.loads(manifest.read_text())["iterations"] > 0:
                 break
-            time.sleep(0.05)
+            time.sleep(0.05)  # polling for a file, with a deadline
         started = descendants(head.pid)
         assert len(started) > 2
     finally:

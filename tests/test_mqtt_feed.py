@@ -68,7 +68,7 @@ from matches.mqtt_connection import read_broker
 from matches.mqtt_feed import Feed
 from matches.mqtt_messages import MatchInfo
 Feed(read_broker(sys.argv[1]), MatchInfo.model_validate_json(sys.argv[2]), print)
-time.sleep(1000)
+time.sleep(1000)  # until it is killed
 """
 
 
