@@ -140,15 +140,12 @@ def exploitability_after(
     return found
 
 
-def learning(seeds: int, budgets: Sequence[float]) -> None:
+def learning(seeds: range, budgets: Sequence[float]) -> None:
     """Mean exploitability and its standard error, and the ratio to the local external sampler's."""
     game = build_abstract_game(exact_config())
     response = ExactResponse(game)
     local = np.array(
-        [
-            exploitability_after(game, Mccfr(game, exact_config(seed).solver), response, budgets)
-            for seed in range(1, seeds + 1)
-        ]
+        [exploitability_after(game, Mccfr(game, exact_config(seed).solver), response, budgets) for seed in seeds]
     )
     _show("local external sampling", local, local.mean(axis=0))
     cases: list[tuple[str, dict[str, Any]]] = [(f"{n} child(ren)", {"children": n}) for n in (1, 2, 4)]
@@ -156,7 +153,7 @@ def learning(seeds: int, budgets: Sequence[float]) -> None:
     cases += [("2 children, updates without the flop factor", {"children": 2, "weigh_by_flops": False})]
     for label, options in cases:
         rows = []
-        for seed in range(1, seeds + 1):
+        for seed in seeds:
             with tempfile.TemporaryDirectory() as folder:
                 run = DistributedRun(game, exact_config(seed, **options), Path(folder), False, None)
                 rows.append(exploitability_after(game, run.head, response, budgets))
@@ -177,6 +174,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=1)
     arguments = parser.parse_args()
     game = build_abstract_game(speed_config(1))
     print(f"{game.name}: {game.tree.num_nodes:,} nodes, {game.num_entries:,} infoset-actions", flush=True)
@@ -187,7 +185,7 @@ def main() -> None:
         by_batch_size(game, arguments.seconds, "local", "on Ray, 2 children")
         two_nodes(game, arguments.seconds)
     if arguments.learning:
-        learning(arguments.seeds, (1e5, 1e6, 4e6))
+        learning(range(arguments.first_seed, arguments.first_seed + arguments.seeds), (1e5, 1e6, 4e6))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 python benchmarks/sampling.py            tables up to 325 MB, about two minutes
 python benchmarks/sampling.py --full     also two-nl-36's 3.2 GB
+python benchmarks/sampling.py --presets configs/hunl-medium.toml    these instead, with their real cards (built once)
 
 Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested
 buckets a street, dealt by a made-up joint distribution: a walk's pace depends on the tree and the table, not on the
@@ -13,16 +14,21 @@ import argparse
 import threading
 import time
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pyspiel
 
 from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from abstraction.build import build_abstract_game
+from abstraction.config import read_config
 from abstraction.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
 from game.library import PokerGame, find_game
 from game.rng import make_states
 from solver.block_kernels import run_average, run_chance, run_external, run_outcome
+from solver.config import RunConfig
 from solver.frames import make_frames
+from solver.run import make_solver
 from solver.sampling_kernels import WalkOptions
 
 OPTIONS = WalkOptions(
@@ -124,12 +130,45 @@ def race_openspiel(num_iterations: int) -> None:
     print(f"  OpenSpiel {nodes / theirs / 1e6:8.2f} M nodes a CPU-second   ratio {theirs / ours:.1f}")
 
 
+def race_threads(path: str, seconds: float, repeats: int) -> None:
+    """A preset's own solver, deals and all: two solvers by turns, one with one thread and one with two."""
+    config = read_config(Path(path), RunConfig, {"solver.sampler": "external"})
+    game = build_abstract_game(config)
+    solvers, best = {}, {1: 0.0, 2: 0.0}
+    for threads in best:
+        solver = make_solver(
+            game, config.model_copy(update={"solver": config.solver.model_copy(update={"threads": threads})})
+        )
+        solver.advance(0)
+        solver.table.fill(0.0)
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < 10.0 * seconds:  # to a steady state
+            solver.advance(1 << 14)
+        solvers[threads] = solver
+    for _ in range(repeats):
+        for threads, solver in solvers.items():
+            nodes, begin = solver.nodes, time.perf_counter()
+            while time.perf_counter() - begin < seconds:
+                solver.advance(1 << 14)
+            best[threads] = max(best[threads], (solver.nodes - nodes) / (time.perf_counter() - begin))
+    print(
+        f"{game.name}, {solvers[1].table.nbytes / 1e6:.0f} MB, external sampling: {best[1] / 1e6:.2f} million nodes/s on one "
+        f"thread, {best[2] / 1e6:.2f} on two ({best[2] / best[1]:.2f}x)",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a run, about")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--presets", nargs="*", help="configurations to time instead")
     arguments = parser.parse_args()
+    if arguments.presets:
+        for path in arguments.presets:
+            race_threads(path, arguments.seconds, arguments.repeats)
+        return
     race_openspiel(20_000)
     print("\nmillions of nodes a second by the clock, and (per CPU-second)")
     print(f"{'game':<10}{'table':>9}  {'sampler':<9}{'1 thread':>10}{'2 threads':>11}{'ratio':>7}")
