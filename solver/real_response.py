@@ -81,7 +81,7 @@ class Work(NamedTuple):
     reach: Float  # [N, 1326]
     value: Float  # [N, 1326]
     live: npt.NDArray[np.bool_]  # [N] whether the opponent gets there with any hand
-    run_out: Float  # [S, E, 1326] of early showdowns, on each street's board
+    run_out: Float  # [S, E, 1326] of early showdowns, on each street's board; the last street's in its order
     buckets: npt.NDArray[np.int64]  # [S, 1326]
     possible: npt.NDArray[np.bool_]  # [S, 1326]
     stabiliser: npt.NDArray[np.int64]  # [S, 24]
@@ -94,8 +94,8 @@ class Work(NamedTuple):
     card_sums: Float  # [52]
     showdown: ShowdownBoard
     sums: ShowdownSums
-    ordered_reach: Float
-    ordered_value: Float
+    ordered: Float  # [n] a reach in the order of `showdown`
+    unordered: Float  # [1326] values by pair number
 
 
 def _preflop_classes() -> npt.NDArray[np.int64]:
@@ -207,13 +207,13 @@ class RealResponse:
             card_sums=np.zeros(52),
             showdown=showdown,
             sums=empty_sums(num_board),
-            ordered_reach=np.zeros(showdown.pairs.size),
-            ordered_value=np.zeros(showdown.pairs.size),
+            ordered=np.zeros(showdown.pairs.size),
+            unordered=np.zeros(NUM_PAIRS),
         )
         work.buckets[0] = self._cards.bucket_hands(0, PAIR_CARDS)
         work.reach[0] = 1.0
         work.live[0] = True
-        kernels.forward(tree, self._policy, 0, work)
+        kernels.forward(tree, self._policy, 0, NUM_PAIRS, work)
         return work
 
     def flop_values(self, flop: int, player: int, best: bool = True) -> Float:
@@ -271,6 +271,7 @@ class RealResponse:
         before = 0.0
         if folder is not None:
             done, before = self._open(folder, fingerprint, resume, values)
+        self.flop_values(int(order[0]), 0)  # compiles, which is no part of the estimate
         start = saved = time.monotonic()
         num_before = sum(map(len, done))
         for player in range(2):

@@ -2,10 +2,11 @@
 """Best response with real cards inside a betting abstraction: all boards that follow one flop.
 
 `tree` is a `solver.real_response.ResponseTree`, `work` its `Work`. A vector has an entry for each of the 1,326 hands,
-zero where a hand clashes with the board. `reach` is the opponent's alone; `value` is what the responder wins, summed over
-the opponent's hands and weighted by his reach and by chance below the node. Nodes of one street are walked forwards for
-reach and backwards for value, all histories of the street on one board at a time: ranks, order and buckets of a board
-are found once.
+zero where a hand clashes with the board; on the last street, where the work is, it has one for each hand possible, in
+the order of the board prepared for showdowns. `reach` is the opponent's alone; `value` is what the responder wins, summed
+over the opponent's hands and weighted by his reach and by chance below the node. Nodes of one street are walked forwards
+for reach and backwards for value, all histories of the street on one board at a time: ranks, order and buckets of a
+board are found once.
 
 Boards that a relabelling of suits turns into each other are walked once: the relabellings that keep the board so far
 (its `stabiliser`) map each next card to a representative, and a value goes back through the same relabelling.
@@ -16,7 +17,7 @@ import numpy as np
 from abstraction.card_abstraction_kernels import bucket_of
 from game.compiled import kernel
 from game.evaluator_kernels import rank_pairs_into
-from game.showdown_kernels import prepare_board, settle_showdown
+from game.showdown_kernels import prepare_board, settle_fold, settle_showdown
 from game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 
 NUM_PAIRS = 1326
@@ -29,7 +30,7 @@ def board_size(street):
 
 
 @kernel
-def forward(tree, policy, street, work):
+def forward(tree, policy, street, num_hands, work):
     """Reach of every node of a street from those of its first nodes."""
     nodes = tree.nodes
     buckets = work.buckets[street]
@@ -49,7 +50,7 @@ def forward(tree, policy, street, work):
         for a in range(num_actions):
             out = work.reach[first + a]
             total = 0.0
-            for h in range(NUM_PAIRS):
+            for h in range(num_hands):
                 out[h] = reach[h] * policy[base + buckets[h] * num_actions + a]
                 total += out[h]
             work.live[first + a] = total > 0.0
@@ -72,15 +73,12 @@ def settle_folds(tree, reach, scale, card_sums, out):
 
 
 @kernel
-def settle_board(reach, scale, work, out):
-    """Value of every hand at a showdown on the full board that is prepared."""
+def settle_early(reach, scale, work, out):  # [1326] by pair, [n] in the board's order
+    """Values, on the full board prepared, of a showdown that was called on an earlier street."""
     board = work.showdown
     for i in range(board.pairs.size):
-        work.ordered_reach[i] = reach[board.pairs[i]]
-    settle_showdown(board, work.ordered_reach, scale, work.sums, work.ordered_value)
-    out[:] = 0.0
-    for i in range(board.pairs.size):
-        out[board.pairs[i]] = work.ordered_value[i]
+        work.ordered[i] = reach[board.pairs[i]]
+    settle_showdown(board, work.ordered, scale, work.sums, out)
 
 
 @kernel
@@ -91,18 +89,24 @@ def backward(tree, policy, street, last, best, work):
     """
     nodes = tree.nodes
     buckets = work.buckets[street]
+    num_hands = work.showdown.pairs.size if street == last else NUM_PAIRS
     for at in range(tree.starts[street + 1] - 1, tree.starts[street] - 1, -1):
         node = tree.order[at]
         kind = nodes[node].kind
-        value = work.value[node]
+        value = work.value[node][:num_hands]
         if not work.live[node]:
             value[:] = 0.0
         elif kind == FOLDED:
-            scale = nodes[node].value if nodes[node].player != tree.player else -nodes[node].value
-            settle_folds(tree, work.reach[tree.alias[node]], np.float64(scale), work.card_sums, value)
+            scale = np.float64(nodes[node].value if nodes[node].player != tree.player else -nodes[node].value)
+            reach = work.reach[tree.alias[node]]
+            if street == last:
+                settle_fold(work.showdown, reach, scale, work.sums, value)
+            else:
+                settle_folds(tree, reach, scale, work.card_sums, value)
         elif kind == SHOWDOWN:
             if street == last:
-                settle_board(work.reach[tree.alias[node]], np.float64(nodes[node].value), work, value)
+                reach = work.reach[tree.alias[node]]
+                settle_showdown(work.showdown, reach, np.float64(nodes[node].value), work.sums, value)
         elif kind == DECISION:
             num_actions = np.int64(nodes[node].num_children)
             first = np.int64(nodes[node].first_child)
@@ -111,23 +115,23 @@ def backward(tree, policy, street, last, best, work):
                 value[:] = 0.0
                 for a in range(num_actions):
                     child = work.value[first + a]
-                    for h in range(NUM_PAIRS):
+                    for h in range(num_hands):
                         value[h] += policy[base + buckets[h] * num_actions + a] * child[h]
                 continue
-            value[:] = work.value[first]
+            value[:] = work.value[first][:num_hands]
             for a in range(1, num_actions):
                 child = work.value[first + a]
                 if nodes[node].player == tree.player:
-                    for h in range(NUM_PAIRS):
+                    for h in range(num_hands):
                         value[h] = max(value[h], child[h])
                 else:
-                    for h in range(NUM_PAIRS):
+                    for h in range(num_hands):
                         value[h] += child[h]
 
 
 @kernel
 def find_buckets(tree, abstraction, street, work):
-    """Buckets of all hands on the board of a street, and which hands clash with it."""
+    """Buckets of all hands on the board of a street before the last, and which hands clash with it."""
     size = board_size(street)
     for i in range(size):
         work.cards[2 + i] = work.board[i]
@@ -142,6 +146,22 @@ def find_buckets(tree, abstraction, street, work):
         if free:
             work.cards[0], work.cards[1] = high, low
             buckets[h] = bucket_of(abstraction, street, work.cards)
+
+
+@kernel
+def prepare_last(tree, abstraction, evaluator, street, work):
+    """The last street's board made ready for showdowns, and buckets in its order."""
+    size = board_size(street)
+    rank_pairs_into(evaluator, work.board, size, work.ranks)
+    prepare_board(work.ranks, tree.pair_cards, work.counts, work.showdown)
+    for i in range(size):
+        work.cards[2 + i] = work.board[i]
+    for h in range(NUM_PAIRS):
+        work.possible[street, h] = work.ranks[h] > 0
+    board, buckets = work.showdown, work.buckets[street]
+    for i in range(board.pairs.size):
+        work.cards[0], work.cards[1] = board.cards[i, 0], board.cards[i, 1]
+        buckets[i] = bucket_of(abstraction, street, work.cards)
 
 
 @kernel
@@ -168,12 +188,15 @@ def find_stabiliser(symmetries, street, work):
 
 
 @kernel
-def enter_street(tree, abstraction, policy, symmetries, street, work):
+def enter_street(tree, abstraction, evaluator, policy, symmetries, street, last, work):
     """Make a street ready on its board: reach of all its nodes, and sums to add later streets to."""
     nodes = tree.nodes
-    find_buckets(tree, abstraction, street, work)
-    find_stabiliser(symmetries, street, work)
-    possible = work.possible[street]
+    if street == last:
+        prepare_last(tree, abstraction, evaluator, street, work)
+    else:
+        find_buckets(tree, abstraction, street, work)
+        find_stabiliser(symmetries, street, work)
+    possible, pairs = work.possible[street], work.showdown.pairs
     for at in range(tree.starts[street - 1], tree.starts[street]):
         node = tree.order[at]
         if nodes[node].kind == CHANCE:
@@ -181,9 +204,21 @@ def enter_street(tree, abstraction, policy, symmetries, street, work):
             work.live[root] = work.live[node]
             if work.live[node]:
                 reach, out = work.reach[tree.alias[node]], work.reach[root]
-                for h in range(NUM_PAIRS):
-                    out[h] = reach[h] if possible[h] else 0.0
-    forward(tree, policy, street, work)
+                if street == last:
+                    for i in range(pairs.size):
+                        out[i] = reach[pairs[i]]
+                else:
+                    for h in range(NUM_PAIRS):
+                        out[h] = reach[h] if possible[h] else 0.0
+    if street == last:
+        forward(tree, policy, street, pairs.size, work)
+        for k in range(tree.early.size):
+            node = tree.early[k]
+            if work.live[node]:
+                reach, value = work.reach[tree.alias[node]], work.run_out[street, k]
+                settle_early(reach, np.float64(nodes[node].value), work, value)
+        return
+    forward(tree, policy, street, NUM_PAIRS, work)
     for at in range(tree.starts[street], tree.starts[street + 1]):
         node = tree.order[at]
         if nodes[node].kind == CHANCE or nodes[node].kind == SHOWDOWN:
@@ -223,7 +258,18 @@ def add_relabelled(symmetries, street, card, possible, weight, value, work, out)
 
 
 @kernel
-def leave_street(tree, symmetries, street, work):
+def by_pair(value, street, last, work):
+    """A street's values by pair number; what stands for hands that clash with the board is never read."""
+    if street != last:
+        return value
+    pairs = work.showdown.pairs
+    for i in range(pairs.size):
+        work.unordered[pairs[i]] = value[i]
+    return work.unordered
+
+
+@kernel
+def leave_street(tree, symmetries, street, last, work):
     """Add a street's values on one board to the chance nodes and unfinished showdowns of the street before."""
     nodes = tree.nodes
     above = street - 1
@@ -234,11 +280,12 @@ def leave_street(tree, symmetries, street, work):
         node = tree.order[at]
         if nodes[node].kind == CHANCE and work.live[node]:
             root = np.int64(nodes[node].first_child)
-            add_relabelled(symmetries, above, card, possible, weight, work.value[root], work, work.value[node])
+            value = by_pair(work.value[root], street, last, work)
+            add_relabelled(symmetries, above, card, possible, weight, value, work, work.value[node])
     for k in range(tree.early.size):
         node = tree.early[k]
         if work.live[node] and nodes[node].street <= above:
-            value = work.run_out[street, k]
+            value = by_pair(work.run_out[street, k], street, last, work)
             out = work.value[node] if nodes[node].street == above else work.run_out[above, k]
             add_relabelled(symmetries, above, card, possible, weight, value, work, out)
 
@@ -254,37 +301,27 @@ def walk_flop(tree, abstraction, evaluator, policy, symmetries, flop, last, best
     for i in range(3):
         work.board[i] = flop[i]
     street = 1
-    enter_street(tree, abstraction, policy, symmetries, street, work)
+    enter_street(tree, abstraction, evaluator, policy, symmetries, street, last, work)
     while True:
-        if street == last:
-            rank_pairs_into(evaluator, work.board, board_size(street), work.ranks)
-            prepare_board(work.ranks, tree.pair_cards, work.counts, work.showdown)
-            for k in range(tree.early.size):
-                node = tree.early[k]
-                if work.live[node]:
-                    settle_board(
-                        work.reach[tree.alias[node]], np.float64(nodes[node].value), work, work.run_out[street, k]
-                    )
-        else:
-            card = next_representative(symmetries, street, work)
-            if card < 52:
-                work.next_card[street] = card + 1
-                work.board[board_size(street)] = card
-                street += 1
-                enter_street(tree, abstraction, policy, symmetries, street, work)
-                continue
+        card = next_representative(symmetries, street, work) if street != last else 52
+        if card < 52:
+            work.next_card[street] = card + 1
+            work.board[board_size(street)] = card
+            street += 1
+            enter_street(tree, abstraction, evaluator, policy, symmetries, street, last, work)
+            continue
         backward(tree, policy, street, last, best, work)
         if street == 1:
             break
-        leave_street(tree, symmetries, street, work)
+        leave_street(tree, symmetries, street, last, work)
         street -= 1
     out[:, :] = 0.0
     for c in range(tree.carriers.size):
         node = tree.carriers[c]
         if nodes[node].kind == CHANCE:
-            value = work.value[np.int64(nodes[node].first_child)]
+            value = by_pair(work.value[np.int64(nodes[node].first_child)], 1, last, work)
         else:
-            value = work.run_out[1, tree.early_number[node]]
+            value = by_pair(work.run_out[1, tree.early_number[node]], 1, last, work)
         for h in range(NUM_PAIRS):
             if work.possible[1, h]:
                 out[c, tree.classes[h]] += value[h] / tree.class_sizes[tree.classes[h]]
