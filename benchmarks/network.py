@@ -32,7 +32,7 @@ from matches.plan import MatchPlan, create_folder
 from matches.table_server import deal_at_broker
 from matches.variants import Table
 
-FEED_HANDS = 150_000  # from each side
+FEED_HANDS = 300_000  # from each side
 FEED_ROUNDS = 5
 SEAT_HANDS = 500
 SPLIT_HANDS = 500_000  # from each side, so a million in all

@@ -194,7 +194,9 @@ class MatchProgress:
 
     def _add(self, run: Run, first: int, values: npt.NDArray[np.float64]) -> None:
         with self._lock:
-            halves = self._halves.setdefault(run.index, {o: _Half(self._plan.hands) for o in ("AB", "BA")})
+            halves = self._halves.get(run.index)
+            if halves is None:
+                halves = self._halves[run.index] = {order: _Half(self._plan.hands) for order in ("AB", "BA")}
             half = halves[run.order]
             end = min(first + len(values), self._plan.hands)
             new = end - half.filled
