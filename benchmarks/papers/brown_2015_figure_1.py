@@ -3,10 +3,10 @@ imperfect-recall one of the same size solved locally, on the same bet tree, at s
 
 Win rates in mbb per hand of duplicate matches against two fixed opponents, both strategies purified except for the first
 action, as in the paper. The paper's opponents are the two strongest agents of 2013, its times are months; ours are two
-built-in bots and minutes on two cores.
+presets, solved here once, and minutes on two cores.
 
-python benchmarks/papers/brown_2015_figure_1.py            5 and 20 seconds, 10,000 hands a side: a few minutes
-python benchmarks/papers/brown_2015_figure_1.py --full     1, 5, 20 minutes, 200,000 hands a side: over an hour
+python benchmarks/papers/brown_2015_figure_1.py            5, 20, 60 seconds, 200,000 hands a side: about six minutes
+python benchmarks/papers/brown_2015_figure_1.py --full     1, 5, 20 minutes, a million hands a side: about an hour
 """
 
 import argparse
@@ -18,9 +18,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-OPPONENTS = ("bot:strength", "bot:call")
+OPPONENTS = {"hunl-tiny": 10, "hunl-small": 60}  # presets, and seconds of solving
 POSTPROCESS = "purify except first"
 CLUSTERS, PER_CLUSTER = 8, 10
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,12 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
-    times, hands = ((60, 300, 1200), 200_000) if arguments.full else ((5, 20), 10_000)
+    times, hands = ((60, 300, 1200), 1_000_000) if arguments.full else ((5, 20, 60), 200_000)
     work = arguments.output / "brown_2015_figure_1"
     work.mkdir(parents=True, exist_ok=True)
+    for name, seconds in OPPONENTS.items():
+        if not (work / name / "manifest.json").exists():
+            foldwise("solve", str(CONFIGS / f"{name}.toml"), "-o", str(work / name), "--seconds", str(seconds))
     cells: list[Cell] = []
     for approach, options in (
         ("hierarchical, 2 children", ["--children", "2"]),
@@ -76,7 +80,8 @@ def main() -> None:
             print(f"{approach}: {solved['seconds']:.0f} s, {solved['nodes']:,} nodes", file=sys.stderr)
             for opponent in OPPONENTS:
                 player = f"strategy:{folder}|{POSTPROCESS}"
-                match = foldwise("match", player, opponent, "--hands", str(hands), "--seed", "1")
+                against = f"strategy:{work / opponent}|{POSTPROCESS}"
+                match = foldwise("match", player, against, "--hands", str(hands), "--seed", "1")
                 cell = Cell(approach, seconds, opponent, match["mean_mbb"], match["ci95_mbb"], match["hands"])
                 cells.append(cell)
                 print(
