@@ -15,6 +15,7 @@ from solver.distributed.child import ChildSpec, make_child
 
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine
+_CLOSING_SECONDS = 10.0
 _STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
 _AUTO = "auto"  # the one that runs on this machine, or one of our own
 
@@ -40,6 +41,7 @@ class RayEngine:
             num_cpus=threads, max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD"
         )
         self._actors = [actor.remote(spec) for spec in specs]
+        self._last: list[Any] = []  # what was called last; a child answers in order
 
     def _connect(self, address: str, cores: int) -> None:
         ray = self._ray
@@ -87,7 +89,7 @@ class RayEngine:
 
     def call_all(self, method: str, *arguments: Any) -> Callable[[], list[Any]]:
         shared = [self._ray.put(argument) for argument in arguments]  # written once, read by every child
-        pending = [actor.call.remote(method, *shared) for actor in self._actors]
+        self._last = pending = [actor.call.remote(method, *shared) for actor in self._actors]
         return lambda: self._answers(pending)
 
     def _answers(self, pending: list[Any]) -> list[Any]:
@@ -100,6 +102,9 @@ class RayEngine:
         return answers
 
     def close(self) -> None:
+        """End the children; one that is killed in the middle of a call would be reported as a failure."""
+        if self._last:
+            self._ray.wait(self._last, num_returns=len(self._last), timeout=_CLOSING_SECONDS)
         for actor in self._actors:
             self._ray.kill(actor)
         self._ray.shutdown()
