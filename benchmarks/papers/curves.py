@@ -52,8 +52,9 @@ def run_curve(name: str, curve: str, seed: int, budgets: Sequence[float], **solv
     seconds = 0.0
     for budget in budgets:
         while runner.nodes < budget:
-            nodes_each = runner.nodes / runner.iteration if runner.iteration else budget  # one iteration to find out
-            step = max(1, min(int((budget - runner.nodes) / nodes_each), 1 << 20, runner.largest_step))
+            # Half the way left, by the nodes of an iteration so far, which grow: curves end at the same count of nodes.
+            half = int((budget - runner.nodes) * runner.iteration / (2 * max(runner.nodes, 1)))
+            step = max(1, min(half, runner.iteration, 1 << 20, runner.largest_step))
             start = time.perf_counter()
             runner.advance(step)
             seconds += time.perf_counter() - start
