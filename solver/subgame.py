@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int32]
 
 _RIVER_CARDS = 5
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
-_PIECES_PER_THREAD = 4
+_PIECES_PER_THREAD = 8
 _LEAST_MASS = 1e-300
 _RESPOND = Rules(*(np.float32(0.0),) * 5, learns=False, responds=True)
 
@@ -107,6 +107,7 @@ class Subgame:
             )
             for pieces in _share_pieces(self.nodes, self._leaves, len(rivers), threads)
         ]
+        self._pool = ThreadPoolExecutor(max(1, threads - 1))  # beside the caller's thread; starts with the first work
         self._ranges = [np.asarray(one, dtype=np.float64)[self.board.pairs] for one in ranges]
         self._ranges = [one / max(float(one.sum()), _LEAST_MASS) for one in self._ranges]
         self._pair_mass = self._mass(board)
@@ -129,25 +130,23 @@ class Subgame:
 
     def run(self, iterations: int) -> None:
         """Iterations of discounted CFR, each updating both players in turn."""
-        with ThreadPoolExecutor(len(self._threads)) as pool:
-            for t in range(self.iteration + 1, self.iteration + iterations + 1):
-                rules = _rules(t)
-                for traverser in range(2):
-                    self._pass(traverser, rules, pool)
+        for t in range(self.iteration + 1, self.iteration + iterations + 1):
+            rules = _rules(t)
+            for traverser in range(2):
+                self._pass(traverser, rules)
         self.iteration += iterations
 
-    def _pass(self, traverser: int, rules: Rules, pool: ThreadPoolExecutor) -> Single:
+    def _pass(self, traverser: int, rules: Rules) -> Single:
         """One walk for the traverser: down the trunk, through all pieces, and the trunk again with their values."""
         if self._trunk_actions:
             self._walk_trunk(traverser, rules._replace(learns=False))
         else:
             self._leaves.reach[0, 0] = 1.0
             self._leaves.reach[0, 1] = self._ranges[1 - traverser]
-        if len(self._threads) == 1:
-            visited = [self._walk_pieces(self._threads[0], traverser, rules)]
-        else:
-            visited = list(pool.map(lambda thread: self._walk_pieces(thread, traverser, rules), self._threads))
-        self.hand_nodes += sum(visited)
+        first, *others = self._threads
+        elsewhere = [self._pool.submit(self._walk_pieces, thread, traverser, rules) for thread in others]
+        self.hand_nodes += self._walk_pieces(first, traverser, rules)  # here: a thread that only waits costs a wake-up
+        self.hand_nodes += sum(walk.result() for walk in elsewhere)
         np.copyto(self._leaf_values, self._threads[0].leaf_values)
         for thread in self._threads[1:]:
             self._leaf_values += thread.leaf_values
@@ -200,15 +199,14 @@ class Subgame:
         """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached."""
         hand_nodes = self.hand_nodes
         unit = 1000.0 / (self.state.definition.big_blind * self._pair_mass)
-        with ThreadPoolExecutor(len(self._threads)) as pool:
-            best = [unit * float(self._ranges[p] @ self._pass(p, _RESPOND, pool).astype(np.float64)) for p in range(2)]
-            average = Rules(*(np.float32(0.0),) * 5, learns=False, responds=False)
-            # The current strategy is read from regrets: lend it the sums, and the walk values the average.
-            self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
-            self._regrets, self._sums = self._sums, self._regrets
-            value = unit * float(self._ranges[0] @ self._pass(0, average, pool).astype(np.float64))
-            self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
-            self._regrets, self._sums = self._sums, self._regrets
+        best = [unit * float(self._ranges[p] @ self._pass(p, _RESPOND).astype(np.float64)) for p in range(2)]
+        average = Rules(*(np.float32(0.0),) * 5, learns=False, responds=False)
+        # The current strategy is read from regrets: lend it the sums, and the walk values the average.
+        self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
+        self._regrets, self._sums = self._sums, self._regrets
+        value = unit * float(self._ranges[0] @ self._pass(0, average).astype(np.float64))
+        self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
+        self._regrets, self._sums = self._sums, self._regrets
         self.hand_nodes = hand_nodes
         return Exploitability(
             exploitability_mbb=(best[0] + best[1]) / 2.0, best_response_mbb=(best[0], best[1]), value_mbb=value
