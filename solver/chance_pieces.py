@@ -18,6 +18,7 @@ from solver.frames import make_frames
 from solver.mccfr import Mccfr
 from solver.piece_kernels import reach_pieces, update_trunk, walk_pieces
 from solver.sampling_kernels import WalkOptions
+from solver.side_by_side import side_by_side
 
 BLOCK_DEALS = 32
 
@@ -79,7 +80,7 @@ class ChanceInPieces(Mccfr):
                 )
             )
 
-        self.nodes += sum(pool.map(walk, range(self.config.threads)))
+        self.nodes += sum(side_by_side(pool, walk, range(self.config.threads)))
         self.nodes += int(
             update_trunk(
                 nodes,

@@ -8,6 +8,7 @@ strategy too.
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from game.tree import BetMenu
 from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from solver.best_response import Exploitability
 from solver.memory import available_bytes
+from solver.side_by_side import side_by_side
 from solver.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
 from solver.subgame_tree import Nodes, build_subtree, legal_actions
 from solver.vector_cfr import SCHEDULES
@@ -143,10 +145,8 @@ class Subgame:
         else:
             self._leaves.reach[0, 0] = 1.0
             self._leaves.reach[0, 1] = self._ranges[1 - traverser]
-        first, *others = self._threads
-        elsewhere = [self._pool.submit(self._walk_pieces, thread, traverser, rules) for thread in others]
-        self.hand_nodes += self._walk_pieces(first, traverser, rules)  # here: a thread that only waits costs a wake-up
-        self.hand_nodes += sum(walk.result() for walk in elsewhere)
+        walk = partial(self._walk_pieces, traverser, rules)
+        self.hand_nodes += sum(side_by_side(self._pool, walk, self._threads))
         np.copyto(self._leaf_values, self._threads[0].leaf_values)
         for thread in self._threads[1:]:
             self._leaf_values += thread.leaf_values
@@ -176,7 +176,7 @@ class Subgame:
         )
         return int(visited) * self.board.pairs.size
 
-    def _walk_pieces(self, thread: _Thread, traverser: int, rules: Rules) -> int:
+    def _walk_pieces(self, traverser: int, rules: Rules, thread: _Thread) -> int:
         thread.leaf_values[:] = 0.0
         visited = walk_pieces(
             self.nodes,

@@ -7,6 +7,7 @@ not depend on how its threads were scheduled.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from solver import sampling_policy_kernels as kernels
 from solver.best_response import has_exact_response, make_vector_game
 from solver.config import SolverConfig
 from solver.sampling_policy_kernels import SamplingRules
+from solver.side_by_side import side_by_side
 from solver.vector_sampling_kernels import SamplingFrames, run_semivector, run_vector
 
 Float = npt.NDArray[np.float64]
@@ -160,7 +162,7 @@ class VectorSampling:
             block = min(left, _BLOCK_ITERATIONS)
             steps = make_steps(self.config, self.iteration, self.iteration + block)
             if self._is_direct or block == 0:
-                self.nodes += self._work(self._workers[0], steps, 0, 2, 1)
+                self.nodes += self._work(steps, 0, 2, (self._workers[0], 1))
             else:
                 self._advance_in_batches(steps)
             self.iteration += block
@@ -170,23 +172,22 @@ class VectorSampling:
 
     def _advance_in_batches(self, steps: Float) -> None:
         threads = len(self._workers)
-        shares = [self.mini_batch // threads + (index < self.mini_batch % threads) for index in range(threads)]
+        sizes = [self.mini_batch // threads + (index < self.mini_batch % threads) for index in range(threads)]
+        shares = list(zip(self._workers, sizes))
         with ThreadPoolExecutor(threads) as pool:
             for t in range(len(steps)):
                 for traverser in range(2):
-                    work = [
-                        pool.submit(self._work, worker, steps[t : t + 1], traverser, traverser + 1, share)
-                        for worker, share in zip(self._workers, shares)
-                    ]
-                    self.nodes += sum(part.result() for part in work)
+                    walks = partial(self._work, steps[t : t + 1], traverser, traverser + 1)
+                    self.nodes += sum(side_by_side(pool, walks, shares))
                     for worker in self._workers:
                         self.table += worker.updates
                         self.counts += worker.drawn
                         worker.updates[:] = 0.0
                         worker.drawn[:] = 0.0
 
-    def _work(self, worker: _Worker, steps: Float, first: int, last: int, num_walks: int) -> int:
+    def _work(self, steps: Float, first: int, last: int, share: tuple[_Worker, int]) -> int:
         """The walks of one thread: for each step and each traverser from first to last - 1, so many."""
+        worker, num_walks = share
         rules = self.rules
         tables = self._vector_game, self._probability, self.table, worker.updates, self.counts, worker.drawn
         if self._has_vectors:

@@ -312,9 +312,9 @@ def test_walks_of_a_batch_see_the_same_strategy(form: str, threads: int) -> None
     for _ in range(2):  # the first walk of each of two iterations, from the same empty table
         alone.table[:] = 0.0
         alone.counts[:] = 0.0
-        alone._work(alone._workers[0], make_steps(alone.config, 0, 1), 0, 1, 1)
+        alone._work(make_steps(alone.config, 0, 1), 0, 1, (alone._workers[0], 1))
         changes.append(alone.table.copy())
-    batch._work(batch._workers[0], make_steps(batch.config, 0, 1), 0, 1, 2)
+    batch._work(make_steps(batch.config, 0, 1), 0, 1, (batch._workers[0], 2))
     assert not batch.table.any()
     assert batch._workers[0].updates == pytest.approx(changes[0] + changes[1])
 
