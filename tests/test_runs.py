@@ -18,7 +18,7 @@ from cli.main import main
 from game.errors import DefinitionError, FormatError
 from solver.best_response import ExactResponse
 from solver.config import RunConfig
-from solver.run import Run
+from solver.run import Run, make_solver
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 
@@ -33,6 +33,19 @@ def run_to_end(config, folder, resume=False):
         pass
     run.save()
     return run
+
+
+class FakeTime:
+    """A clock that moves by so much at every look."""
+
+    def __init__(self, tick):
+        self.now, self.tick = 0.0, tick
+
+    def perf_counter(self):
+        self.now += self.tick
+        return self.now
+
+    monotonic = perf_counter
 
 
 @pytest.mark.parametrize("sampler", ["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr"])
@@ -63,6 +76,27 @@ def test_resumed_run_equals_an_unbroken_one(sampler, tmp_path):
     resumed = run_to_end(make_config(sampler=sampler, iterations=900), tmp_path / "broken", resume=True)
     assert np.array_equal(whole.solver.table, resumed.solver.table)
     assert whole.solver.nodes == resumed.solver.nodes
+
+
+@pytest.mark.parametrize("sampler", ["external", "outcome", "cfr"])
+def test_a_limit_of_nodes_ends_at_an_iteration_that_no_clock_chooses(sampler, tmp_path, monkeypatch):
+    """On clocks that make every step short, and every step as long as it may be; the last iteration is the first to
+    reach the limit, also where the run was broken off."""
+    solver = make_solver(build_abstract_game(make_config()), make_config(sampler=sampler))
+    while solver.nodes < 20_000:
+        solver.advance(1)
+    runs = {}
+    for tick in (1.0, 1e-9):
+        monkeypatch.setattr("solver.run.time", FakeTime(tick))
+        folder = tmp_path / str(tick)
+        runs[tick, "whole"] = run_to_end(make_config(sampler=sampler, nodes=20_000, evaluate_seconds=1e9), folder)
+        if sampler != "cfr":  # it takes the same nodes an iteration
+            run_to_end(make_config(sampler=sampler, nodes=7_000, evaluate_seconds=1e9), folder / "broken")
+            config = make_config(sampler=sampler, nodes=20_000, evaluate_seconds=1e9)
+            runs[tick, "resumed"] = run_to_end(config, folder / "broken", resume=True)
+    for run in runs.values():
+        assert (run.solver.iteration, run.solver.nodes) == (solver.iteration, solver.nodes)
+        assert np.array_equal(run.solver.table, solver.table)
 
 
 def test_resume_keeps_discounts_and_skipping(tmp_path):
