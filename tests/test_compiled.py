@@ -121,7 +121,9 @@ def test_the_fields_of_a_tuple_count(project, tmp_path, monkeypatch):
     text = "from typing import NamedTuple\n\n\nclass Work(NamedTuple):\n    {}: int\n    {}: int\n"
     caller = "from game.compiled import kernel\n\n\n@kernel\ndef first(work):\n    return work.first\n"
     (project / "solver" / "caller_kernels.py").write_text(caller)
-    script = "from solver.caller_kernels import first; from solver.work import Work; print(first(Work(first=1, last=2)))"
+    script = (
+        "from solver.caller_kernels import first; from solver.work import Work; print(first(Work(first=1, last=2)))"
+    )
     for fields in (("first", "last"), ("last", "first")):
         work.write_text(text.format(*fields))
         assert run(project, tmp_path / "cache", script) == 1
