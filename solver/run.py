@@ -11,7 +11,7 @@ import numpy as np
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
-from game.library import PokerGame, find_game
+from game.library import PokerGame
 from solver.batch_cfr import BatchCfr
 from solver.best_response import Policy, is_wide
 from solver.chance_pieces import ChanceInPieces
@@ -211,7 +211,7 @@ class Run:
     def save(self) -> StrategyManifest:
         """Write the checkpoint and the strategy folder."""
         self.checkpoint()
-        source = find_game(self.config.game)
+        source = self.config.find_game()
         return self._save_strategy(
             {
                 "name": self.config.name,
