@@ -66,6 +66,8 @@ def _sources(room: str) -> dict[Path, bytes]:
         found[path] = path.read_bytes()
         for line in _IMPORT.findall(found[path].decode()):
             for name in _NAME.findall(line):
+                if name.partition(".")[0] not in _UPSTREAM:  # installed, others' packages stand beside the rooms
+                    continue
                 module = _SOURCE_ROOT.joinpath(*name.split("."))
                 waiting += [file for file in (module.with_suffix(".py"), *module.rglob("*.py")) if file.is_file()]
     return found

@@ -129,6 +129,15 @@ def test_the_fields_of_a_tuple_count(project, tmp_path, monkeypatch):
         assert run(project, tmp_path / "cache", script) == 1
 
 
+def test_packages_beside_the_rooms_do_not_count(project, tmp_path, monkeypatch):
+    """Where the project is installed these are all the packages there are."""
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    (project / "other").mkdir()
+    (project / "other" / "__init__.py").write_text("")
+    (project / "game" / "other_kernels.py").write_text("import other\n")
+    assert {path.relative_to(project).parts[0] for path in compiled._sources("solver")} == {"game", "solver"}
+
+
 def test_kernels_of_a_user_follow_every_room(project, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
