@@ -84,20 +84,17 @@ def test_a_limit_of_nodes_ends_at_an_iteration_that_no_clock_chooses(sampler, tm
     """On clocks that make every step short, and every step as long as it may be; the last iteration is the first to
     reach the limit, also where the run was broken off."""
     solver = make_solver(build_abstract_game(make_config()), make_config(sampler=sampler))
-    while solver.nodes < 20_000:
+    while solver.nodes < 6000:
         solver.advance(1)
-    runs = {}
+    options = {"sampler": sampler, "evaluate_seconds": 1e9, "checkpoint_seconds": 1e9}
     for tick in (1.0, 1e-9):
         monkeypatch.setattr("solver.run.time", FakeTime(tick))
-        folder = tmp_path / str(tick)
-        runs[tick, "whole"] = run_to_end(make_config(sampler=sampler, nodes=20_000, evaluate_seconds=1e9), folder)
-        if sampler != "cfr":  # it takes the same nodes an iteration
-            run_to_end(make_config(sampler=sampler, nodes=7_000, evaluate_seconds=1e9), folder / "broken")
-            config = make_config(sampler=sampler, nodes=20_000, evaluate_seconds=1e9)
-            runs[tick, "resumed"] = run_to_end(config, folder / "broken", resume=True)
-    for run in runs.values():
-        assert (run.solver.iteration, run.solver.nodes) == (solver.iteration, solver.nodes)
-        assert np.array_equal(run.solver.table, solver.table)
+        whole = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}")
+        run_to_end(make_config(nodes=2000, **options), tmp_path / f"{tick}-broken")
+        resumed = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}-broken", resume=True)
+        for run in (whole, resumed):
+            assert (run.solver.iteration, run.solver.nodes) == (solver.iteration, solver.nodes)
+            assert np.array_equal(run.solver.table, solver.table)
 
 
 def test_resume_keeps_discounts_and_skipping(tmp_path):
