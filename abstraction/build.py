@@ -19,7 +19,7 @@ from abstraction.sequence_matrices import NUM_BOARDS
 from abstraction.strategy import Strategy
 from game.compiled import cache_folder
 from game.errors import DefinitionError, FormatError
-from game.library import BluffGame, PokerGame, find_game
+from game.library import BluffGame, PokerGame
 from game.tree import Tree, build_tree
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstract
 
 def config_tree(config: AbstractionConfig) -> Tree:
     """The public tree of a config: the game's betting, or the bet sizes given."""
-    game = find_game(config.game)
+    game = config.find_game()
     if isinstance(game, BluffGame):
         return game.build_tree()
     return build_tree(game.definition, config.bets.menu() if config.bets is not None else game.menu)
@@ -78,7 +78,7 @@ def config_tree(config: AbstractionConfig) -> Tree:
 
 def config_cards(config: AbstractionConfig) -> CardConfig | None:
     """The card abstraction a config asks for; None where a toy game's deals are all told apart."""
-    game = find_game(config.game)
+    game = config.find_game()
     if isinstance(game, BluffGame) or not is_holdem(game):
         return None
     if config.cards is None:
@@ -88,7 +88,7 @@ def config_cards(config: AbstractionConfig) -> CardConfig | None:
 
 def build_abstract_game(config: AbstractionConfig, report: Report | None = None) -> AbstractGame:
     """The abstract game of a config."""
-    game = find_game(config.game)
+    game = config.find_game()
     deals: DealSource
     cards: CardAbstraction | None = None
     if isinstance(game, BluffGame):

@@ -19,6 +19,7 @@ from abstraction.array_folder import load_arrays, save_arrays
 from abstraction.blocks import Report, run_blocks
 from abstraction.boards import boards
 from abstraction.called_hands_kernels import count_block
+from abstraction.hand_strength import fingerprint
 from game.compiled import cache_folder
 from game.errors import FormatError
 from game.evaluator import evaluator_tables
@@ -29,27 +30,15 @@ log = logging.getLogger(__name__)
 FORMAT_VERSION = 1
 NUM_BOARDS = comb(48, 5)  # left once both hands are dealt
 _KIND = "called hands"
-_SOURCES = (
-    "game/evaluator.py",
-    "game/evaluator_kernels.py",
-    "game/hand_index.py",
-    "game/hand_index_kernels.py",
-    "game/hole_cards.py",
-    "abstraction/array_folder.py",
-    "abstraction/boards.py",
-    "abstraction/called_hands.py",
-    "abstraction/called_hands_kernels.py",
-    "abstraction/hand_strength_kernels.py",
-)
+_SOURCES = ("called_hands.py", "called_hands_kernels.py")  # besides those of hand strength
 
 
 @cache
 def _fingerprint() -> str:
     """Hash of the sources the table depends on."""
-    root = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(fingerprint().encode())
     for name in _SOURCES:
-        digest.update((root / name).read_bytes())
+        digest.update((Path(__file__).parent / name).read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -11,7 +11,7 @@ from abstraction.config import AbstractionConfig
 from abstraction.joint_deals import EnumeratedViews
 from abstraction.strategy import CARDS, Strategy
 from game.errors import DefinitionError, FormatError
-from game.library import BluffGame, find_game
+from game.library import BluffGame
 
 
 class CardLookup(Protocol):
@@ -39,7 +39,7 @@ def open_card_lookup(strategy: Strategy) -> CardLookup:
 
 def enumerated_views(config: AbstractionConfig) -> EnumeratedViews:
     """The lossless views of a toy game; suits tell hands apart where the config says `none`."""
-    game = find_game(config.game)
+    game = config.find_game()
     if isinstance(game, BluffGame):
         raise DefinitionError(f"game {config.game!r} is played without cards")
     suits_matter = config.cards is not None and config.cards.streets[0].method == "none"

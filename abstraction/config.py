@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from abstraction.bet_sizes import make_menu
 from abstraction.card_config import CardConfig
+from game.definition import parse_definition
 from game.errors import DefinitionError
-from game.library import PokerGame, find_game
+from game.library import Game, PokerGame, file_game, find_game, is_built_in
 from game.tree import EVERY_SIZE, BetMenu
 
 
@@ -43,7 +44,10 @@ class AbstractionConfig(Strict):
     """The part of a config that defines the abstract game."""
 
     name: str
-    game: Annotated[str, Field(description="a built-in game, or the path of a .game file")]
+    game: Annotated[str, Field(description="a built-in game, or the path of a .game file from the config's folder")]
+    definition: Annotated[
+        str | None, Field(description="what that file says: kept, so that nothing needs the file afterwards")
+    ] = None
     cards: CardConfig | None = None
     bets: Bets | None = None
     joint_boards: Annotated[
@@ -55,9 +59,15 @@ class AbstractionConfig(Strict):
         ),
     ] = None
 
+    def find_game(self) -> Game:
+        """The game, of its definition where that is kept."""
+        if self.definition is None:
+            return find_game(self.game)
+        return file_game(Path(self.game), parse_definition(self.definition, source=self.game))
+
     def check(self) -> None:
         """Whether the parts fit the game; raises `DefinitionError`."""
-        game = find_game(self.game)
+        game = self.find_game()
         streets = game.num_streets
         if self.bets is not None:
             if not isinstance(game, PokerGame):
@@ -87,7 +97,10 @@ Config = TypeVar("Config", bound=AbstractionConfig)
 
 
 def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> Config:
-    """Read and check a TOML config; `overrides` maps dotted keys to values that replace those of the file."""
+    """Read and check a TOML config; `overrides` maps dotted keys to values that replace those of the file.
+
+    A game named by a path is looked for from the config's folder; in an override, from where we are.
+    """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -99,6 +112,13 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
     data.setdefault("name", path.stem)
     for key, value in overrides.items():
         _override(data, key, value, str(path))
+    if "definition" in data:
+        raise DefinitionError(f"config {str(path)!r}: definition: write it to a .game file, and name that as `game`")
+    name = data.get("game")
+    if isinstance(name, str) and not is_built_in(name):
+        game = find_game(name, None if "game" in overrides else path.parent)
+        assert isinstance(game, PokerGame)
+        data["definition"] = game.definition.to_text()
     return check_config(data, model, str(path))
 
 

@@ -10,7 +10,7 @@ from abstraction.card_config import CardConfig
 from abstraction.card_lookup import enumerated_views
 from abstraction.config import AbstractionConfig
 from game.hand_index import hand_index
-from game.library import BluffGame, find_game
+from game.library import BluffGame
 from game.tree_kernels import DECISION
 
 _STREETS = ("preflop", "flop", "turn", "river")
@@ -63,7 +63,7 @@ def card_buckets(config: CardConfig) -> list[int]:
 
 
 def _num_buckets(config: AbstractionConfig) -> list[tuple[int, int]]:
-    game = find_game(config.game)
+    game = config.find_game()
     if isinstance(game, BluffGame):
         return [game.num_rolls]
     cards = config_cards(config)

@@ -24,6 +24,7 @@ from abstraction.array_store import (
 from abstraction.config import AbstractionConfig, check_config
 from abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from game.errors import FormatError
+from game.library import is_built_in
 from game.tree import Tree
 
 MANIFEST: Final = "manifest.json"
@@ -94,6 +95,8 @@ class Strategy:
     def abstraction_config(self) -> AbstractionConfig:
         """The part of the config that defines the abstract game."""
         fields = {key: value for key, value in self.manifest.config.items() if key in AbstractionConfig.model_fields}
+        if not is_built_in(self.manifest.game):
+            fields["definition"] = self.manifest.definition
         return check_config(fields, AbstractionConfig, str(self.folder))
 
     @property

@@ -96,6 +96,19 @@ def read_row(seat, node, bucket, row):
 
 
 @kernel
+def drawn_action(row, draw):
+    """The action of a row whose share of [0, 1) holds `draw`; never one of probability zero."""
+    chosen = 0
+    for a in range(row.size):
+        if row[a] > 0.0:
+            chosen = a
+            draw -= row[a]
+            if draw < 0.0:
+                break
+    return chosen
+
+
+@kernel
 def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
     """The child drawn at our decision; leaves the row in `scratch.raw` and what was played in `scratch.row`."""
     tree = seat.tree
@@ -115,14 +128,7 @@ def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
         scratch.inside[:num_actions],
         scratch.masses,
     )
-    draw = action_draw(seat.seed, hand_number, hand[HAND_ACTIONS])
-    chosen = 0
-    for a in range(num_actions):
-        if row[a] > 0.0:
-            chosen = a
-            draw -= row[a]
-            if draw < 0.0:
-                break
+    chosen = drawn_action(row, action_draw(seat.seed, hand_number, hand[HAND_ACTIONS]))
     return np.int64(tree.nodes[node].first_child) + chosen
 
 

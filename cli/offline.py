@@ -76,7 +76,7 @@ def solve(
     from abstraction.config import parse_override, read_config
     from abstraction.estimate import estimate_size
     from solver.config import RunConfig
-    from solver.distributed.run import DistributedRun
+    from solver.distributed.run import DistributedRun, check_settings
     from solver.memory import check_memory, estimate_bytes
     from solver.run import Run
 
@@ -108,6 +108,8 @@ def solve(
         raise DefinitionError(
             "--ray without children: give --children N, the number of processes to share the clusters"
         )
+    if distributed:
+        check_settings(settings, ray)
     _check_output(output, resume, distributed)
     line = ProgressLine(f"solve {settings.name}")
     if ray is None:  # on Ray every child looks after its own machine

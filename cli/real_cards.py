@@ -27,7 +27,7 @@ def real_exploitability(
     from abstraction.build import is_holdem, load_abstract_game
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
-    from game.library import BluffGame, find_game
+    from game.library import BluffGame
     from postprocess.language import parse_pipeline
     from solver.real_response import NUM_FLOPS, RealResponse
 
@@ -36,7 +36,7 @@ def real_exploitability(
     pipeline = parse_pipeline(postprocess)
     strategy = Strategy(directory)
     strategy.verify()
-    rules = find_game(strategy.abstraction_config().game)
+    rules = strategy.abstraction_config().find_game()
     if isinstance(rules, BluffGame) or not is_holdem(rules) or rules.run_out_cards:
         raise DefinitionError(
             f"game {strategy.manifest.game!r}: --real-cards is for hold'em dealt from a full deck; without it the best "

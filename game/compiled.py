@@ -1,13 +1,16 @@
 """`@kernel`: numba compilation with a cache that cannot go stale.
 
 numba notices an edit of the file a kernel stands in, but not of a helper in another file: the cached caller then runs
-the old helper. So compiled code goes into a folder named by a hash of all sources the kernel's room may import; an
-edit anywhere upstream starts a new folder, and folders unused for two weeks are removed. Nothing is written next to
-the code: everything lives under `FOLDWISE_CACHE` (default: the user's cache directory).
+the old helper. So compiled code goes into a folder named by a hash of all sources that can shape it, and an edit of any
+of them starts a new folder: the `*_kernels.py` of the kernel's room and of the rooms it may import, whatever those
+import in turn (constants are compiled in), and files with a `NamedTuple` (a kernel that takes one is compiled for the
+order of its fields, and the cache knows the class by its name alone). Folders unused for two weeks are removed. Nothing
+is written next to the code: everything lives under `FOLDWISE_CACHE` (default: the user's cache directory).
 """
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -30,6 +33,8 @@ _UPSTREAM = {
     "agent": ("game", "abstraction", "postprocess", "agent"),
     "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
 }
+_IMPORT = re.compile(r"^\s*(?:from|import)\s(.*)", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
 _UNUSED_SECONDS = 14 * 24 * 3600
 
 
@@ -39,13 +44,41 @@ def cache_folder() -> Path:
     return Path(configured).expanduser() if configured else Path(platformdirs.user_cache_dir("foldwise"))
 
 
+def _sources(room: str) -> dict[Path, bytes]:
+    """All that can shape a room's compiled code. When in doubt, more: a package on an import line counts as a whole.
+
+    A kernel of nobody's room (a user's own) may call those of all rooms.
+    """
+    found: dict[Path, bytes] = {}
+    waiting: list[Path] = []
+    for upstream in _UPSTREAM.get(room, tuple(_UPSTREAM)):
+        for path in (_SOURCE_ROOT / upstream).rglob("*.py"):
+            if path.stem.endswith("_kernels"):
+                waiting.append(path)
+            elif b"namedtuple" in (text := path.read_bytes()).lower():
+                found[path] = text
+    followed: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in followed:
+            continue
+        followed.add(path)
+        found[path] = path.read_bytes()
+        for line in _IMPORT.findall(found[path].decode()):
+            for name in _NAME.findall(line):
+                if name.partition(".")[0] not in _UPSTREAM:  # installed, others' packages stand beside the rooms
+                    continue
+                module = _SOURCE_ROOT.joinpath(*name.split("."))
+                waiting += [file for file in (module.with_suffix(".py"), *module.rglob("*.py")) if file.is_file()]
+    return found
+
+
 @cache
 def _numba_folder(room: str) -> str | None:
     """The folder of a room's compiled code, or None where it cannot be written."""
     digest = hashlib.sha256(f"numba {numba.__version__}".encode())
-    for upstream in _UPSTREAM.get(room, ()):
-        for source in sorted((_SOURCE_ROOT / upstream).rglob("*.py")):
-            digest.update(source.read_bytes())
+    for _, text in sorted(_sources(room).items()):
+        digest.update(text)
     folder = cache_folder() / "numba" / f"{room}-{digest.hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -105,8 +105,18 @@ def _poker(name: str, definition: GameDefinition) -> PokerGame:
     return PokerGame(name, definition, BetMenu.same_everywhere([EVERY_SIZE], definition.num_rounds))
 
 
-def find_game(name: str) -> Game:
-    """The game of a built-in name, or of the path of a `.game` file."""
+def is_built_in(name: str) -> bool:
+    """Whether a game needs no file."""
+    return name in _SHIPPED or name == "preflop-nl" or bool(_BLUFF.fullmatch(name) or _TWO_NL.fullmatch(name))
+
+
+def file_game(path: Path, definition: GameDefinition) -> PokerGame:
+    """The game of a `.game` file."""
+    return _poker(path.stem, definition)
+
+
+def find_game(name: str, folder: Path | None = None) -> Game:
+    """The game of a built-in name, or of the path of a `.game` file: from `folder`, by default where we are."""
     if name in _SHIPPED:
         text = files("game").joinpath("definitions", f"{name}.game").read_text(encoding="utf-8")
         return _poker(name, parse_definition(text, source=name))
@@ -121,9 +131,9 @@ def find_game(name: str) -> Game:
         if not 4 <= stack <= 1000:
             raise DefinitionError(f"game {name!r}: expected a stack of 4 to 1000 chips, as in two-nl-36")
         return _poker(name, parse_definition(_TWO_NL_TEXT.format(stack=stack), source=name))
-    path = Path(name)
+    path = (folder or Path()) / name
     if path.suffix == ".game" or path.exists():
-        return _poker(path.stem, load_definition(path))
+        return file_game(path, load_definition(path))
     raise DefinitionError(
         f"game {name!r}: expected one of {', '.join(BUILT_IN_NAMES)}, two-nl-K, bluff-D1-D2, or a .game file's path"
     )

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from agent.decision_kernels import action_draw, follow_opponent, to_real
+from agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
 from agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
 from game.betting import CALL, FOLD, RAISE
 from game.betting_kernels import (
@@ -234,15 +234,8 @@ def opponent_acts(rules, seat, view, hand, node, acted, opponents, number, work)
     tree = seat.tree
     street = hand[STREET]
     num_actions = fill_rows(seat, view, hand, node, not acted, work.decision, work.rows)
-    row = work.rows[view.classes[street, opponents]]
-    draw = action_draw(seat.seed, number, hand[HAND_ACTIONS])
-    chosen = 0
-    for a in range(num_actions):
-        if row[a] > 0.0:
-            chosen = a
-            draw -= row[a]
-            if draw < 0.0:
-                break
+    row = work.rows[view.classes[street, opponents], :num_actions]
+    chosen = drawn_action(row, action_draw(seat.seed, number, hand[HAND_ACTIONS]))
     first = np.int64(tree.nodes[node].first_child)
     kind, raise_to = to_real(seat, rules, hand, node, first + chosen)
     # A raise that became a call, or a fold that became a check, looks like the call and leads where it leads.

@@ -90,8 +90,14 @@ class BatchGame:
         rows = len(self.subgames[street].order)
         return self._values[street][: rows * count].reshape(rows, count)
 
-    def _in_blocks(self, street: int, work: Callable[[int, int], Any], is_trial: bool) -> None:
-        total = 0 if is_trial else len(self.subgames[street].starts) - 1
+    def _in_blocks(self, street: int, is_trial: bool, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call `kernel` on all subgames of a street, in blocks for the threads; in a trial on none."""
+        subgames = self.subgames[street]
+
+        def work(first: int, last: int) -> None:
+            kernel(self.tree, subgames, first, last, *arguments)
+
+        total = 0 if is_trial else len(subgames.starts) - 1
         if self._pool is None or total < _LEAST_PARALLEL_SUBGAMES:
             work(0, total)
             return
@@ -101,21 +107,9 @@ class BatchGame:
 
     def pass_down(self, kernel: Callable[..., Any], *arguments: Any, is_trial: bool = False) -> None:
         """Reaches of both players by `kernel`, street after street; a trial compiles and does nothing."""
-        for street, subgames in enumerate(self.subgames):
+        for street in range(len(self.subgames)):
             reach, before = self.reach[street], self.reach[max(street - 1, 0)]
-            parents = self._parents[street]
-
-            def work(
-                first: int,
-                last: int,
-                subgames: Subgames = subgames,
-                reach: Pair = reach,
-                before: Pair = before,
-                parents: Any = parents,
-            ) -> None:
-                kernel(self.tree, subgames, first, last, reach, before, parents, *arguments)
-
-            self._in_blocks(street, work, is_trial)
+            self._in_blocks(street, is_trial, kernel, reach, before, self._parents[street], *arguments)
 
     def settle(self, traverser: int) -> None:
         """Values at all ends of the game, from the opponent's reach; what is at stake is multiplied in on the way up."""
@@ -130,21 +124,9 @@ class BatchGame:
         """Values by `kernel`, street after street from the last; returns those of the root."""
         last_street = len(self.subgames) - 1
         for street in range(last_street, -1, -1):
-            subgames, values = self.subgames[street], self.values(street, traverser)
-            after = self.values(min(street + 1, last_street), traverser)
-            parent = self._parents[min(street + 1, last_street)][traverser]
-
-            def work(
-                first: int,
-                last: int,
-                subgames: Subgames = subgames,
-                values: Floats = values,
-                after: Floats = after,
-                parent: Any = parent,
-            ) -> None:
-                kernel(self.tree, subgames, first, last, values, after, parent, *arguments)
-
-            self._in_blocks(street, work, is_trial)
+            below = min(street + 1, last_street)
+            values, after = self.values(street, traverser), self.values(below, traverser)
+            self._in_blocks(street, is_trial, kernel, values, after, self._parents[below][traverser], *arguments)
         root: Floats = self.values(0, traverser)[self.tree.value_row[0]]
         return root
 

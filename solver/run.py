@@ -11,7 +11,7 @@ import numpy as np
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
-from game.library import PokerGame, find_game
+from game.library import PokerGame
 from solver.batch_cfr import BatchCfr
 from solver.best_response import Policy, is_wide
 from solver.chance_pieces import ChanceInPieces
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02
 _EVALUATION_SPACING = 1.3  # evaluations lie evenly on a logarithmic axis of time
+_NEVER = 1 << 62
 _LARGE_ENTRIES = 10_000_000
 _EVALUATION_COST = 10.0  # and take at most about a tenth of it
 
@@ -105,12 +106,15 @@ class Run:
     def __iter__(self) -> Iterator[Progress]:
         solver, limits = self.solver, self.config.solver
         step = 1
+        count_at = solver.iteration
         next_evaluation = max(_FIRST_EVALUATION_SECONDS, limits.evaluate_seconds, _EVALUATION_SPACING * self.seconds)
         last_checkpoint = time.monotonic()
-        while not self.stop and self._share_done() < 1.0:
+        while not self.stop and not self._is_done(count_at):
+            if solver.iteration >= count_at:
+                count_at = self._next_count()
             if limits.iterations is not None:
                 step = min(step, limits.iterations - solver.iteration)
-            step = min(step, solver.largest_step)
+            step = min(step, count_at - solver.iteration, solver.largest_step)
             start = time.perf_counter()
             solver.advance(step)
             took = time.perf_counter() - start
@@ -142,12 +146,27 @@ class Run:
             last=self.history[-1] if self.history else None,
         )
 
-    def _share_done(self) -> float:
+    def _next_count(self) -> int:
+        """The next iteration at which nodes are held against their limit.
+
+        Found from counts alone, while steps follow the clock: a run of one thread, repeated, ends at the same iteration.
+        Half the way left at the rate of nodes so far, and no further than has been come.
+        """
+        limit, done, nodes = self.config.solver.nodes, self.solver.iteration, self.solver.nodes
+        if limit is None:
+            return _NEVER
+        half = (limit - nodes) * done // (2 * nodes) if nodes > 0 else 0
+        return done + max(1, min(half, done))
+
+    def _is_done(self, count_at: int) -> bool:
+        return self._share_done(with_nodes=self.solver.iteration >= count_at) >= 1.0
+
+    def _share_done(self, with_nodes: bool = True) -> float:
         limits = self.config.solver
         shares = [0.0]
         if limits.iterations is not None:
             shares.append(self.solver.iteration / limits.iterations)
-        if limits.nodes is not None:
+        if limits.nodes is not None and with_nodes:
             shares.append(self.solver.nodes / limits.nodes)
         if limits.seconds is not None:
             shares.append(self.seconds / limits.seconds)
@@ -192,7 +211,7 @@ class Run:
     def save(self) -> StrategyManifest:
         """Write the checkpoint and the strategy folder."""
         self.checkpoint()
-        source = find_game(self.config.game)
+        source = self.config.find_game()
         return self._save_strategy(
             {
                 "name": self.config.name,

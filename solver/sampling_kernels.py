@@ -60,10 +60,15 @@ def prunes(rng, options):
 
 
 @kernel
-def may_prune(nodes, at, child, last_street):
-    """Never on the last street, never into the end of the game: what is cheap to look at stays in sight."""
-    kind = nodes[child].kind
-    return nodes[at].street < last_street and (kind == DECISION or kind == CHANCE)
+def is_hopeless(nodes, regrets, at, row, sigma, action, last_street, options):
+    """Whether a pruning walk passes over an action of node `at`: not played, and far from being so.
+
+    Never on the last street, never into the end of the game: what is cheap to look at stays in sight.
+    """
+    if sigma != 0.0 or regrets[row + action] >= options.prune_below or nodes[at].street >= last_street:
+        return False
+    kind = nodes[nodes[at].first_child + action].kind
+    return kind == DECISION or kind == CHANCE
 
 
 @kernel
@@ -145,9 +150,7 @@ def walk_external_from(
             while (
                 pruning
                 and action < num_actions
-                and frames.sigma[top, action] == 0.0
-                and table[row + action] < options.prune_below
-                and may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                and is_hopeless(nodes, table, at, row, frames.sigma[top, action], action, last_street, options)
             ):
                 frames.sigma[top, action] = PASSED_OVER
                 frames.value[top, action] = 0.0
@@ -240,11 +243,8 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
             opponent_reach = frames.weight[top, 1 - player]
             while action < num_actions:
                 unreached = opponent_reach == 0.0 and frames.sigma[top, action] == 0.0
-                hopeless = (
-                    pruning
-                    and frames.sigma[top, action] == 0.0
-                    and table[row + action] < options.prune_below
-                    and may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                hopeless = pruning and is_hopeless(
+                    nodes, table, at, row, frames.sigma[top, action], action, last_street, options
                 )
                 if not (unreached or hopeless):
                     break
@@ -396,11 +396,8 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
             action += 1
             while action < num_actions:
                 rho = sampling_probability(table[row + num_actions + action], frames.weight[top, 1], options)
-                hopeless = (
-                    pruning
-                    and frames.sigma[top, action] == 0.0
-                    and table[row + action] < options.prune_below
-                    and may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                hopeless = pruning and is_hopeless(
+                    nodes, table, at, row, frames.sigma[top, action], action, last_street, options
                 )
                 if not hopeless and (rho >= 1.0 or next_uniform(rng) < rho):
                     q = frames.weight[top, 0] * rho

@@ -4,6 +4,8 @@ Clusters by high card are what hands block most: aces in hand leave few flops wi
 bucket before it, so that a two-round game has exact best responses.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
@@ -14,7 +16,7 @@ from abstraction.config import check_config
 from abstraction.holdem_deals import two_round_joint
 from game.evaluator import rank_hands
 from game.hand_index import hand_index
-from game.library import PokerGame, find_game
+from game.library import PokerGame
 from solver.config import RunConfig
 
 CLUSTER_OF_RANK = (3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 1, 0)  # of the flop's highest card: ace, king or queen, ...
@@ -45,15 +47,21 @@ def clustered_cards(num_before: int = 3, num_parts: int = 4) -> CardAbstraction:
 
 def clustered_game(config: RunConfig, cards: CardAbstraction) -> AbstractGame:
     """The two-round game of a config, exactly dealt through these cards."""
-    game = find_game(config.game)
+    game = config.find_game()
     assert isinstance(game, PokerGame)
     joint = two_round_joint(cards)
     assert joint is not None and joint.parents is not None
     return make_abstract_game(config.name, config_tree(config), JointSource(joint), game.unit_chips, cards)
 
 
-def clustered_config(game: str = "two-nl-6", children: int = 2, **solver: object) -> RunConfig:
-    """`distributed` among the keywords goes to that section."""
-    distributed = {"children": children, **solver.pop("distributed", {})}  # type: ignore[dict-item]  # a dict by contract
-    data = {"name": game, "game": game, "solver": {"sampler": "external", **solver}, "distributed": distributed}
+def clustered_config(
+    game: str = "two-nl-6", children: int = 2, distributed: Mapping[str, object] | None = None, **solver: object
+) -> RunConfig:
+    """External sampling with children; further keywords are the solver's."""
+    data = {
+        "name": game,
+        "game": game,
+        "solver": {"sampler": "external", **solver},
+        "distributed": {"children": children, **(distributed or {})},
+    }
     return check_config(data, RunConfig, "test")

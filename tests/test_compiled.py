@@ -1,4 +1,5 @@
-"""The kernel cache: a new folder when any source upstream changes, nothing next to the code, and no cache needed."""
+"""The kernel cache: a new folder when a source changes that can shape a kernel, nothing next to the code, and no cache
+needed."""
 
 import os
 import shutil
@@ -38,11 +39,10 @@ def project(tmp_path):
     return root
 
 
-def run(project: Path, cache: Path) -> int:
-    """`four()` in a fresh interpreter."""
+def run(project: Path, cache: Path, script: str = "from solver.caller_kernels import four; print(four())") -> int:
+    """What a script prints in a fresh interpreter."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     environment |= {"FOLDWISE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project)}
-    script = "from solver.caller_kernels import four; print(four())"
     return int(subprocess.check_output([sys.executable, "-c", script], cwd=project, env=environment, text=True))
 
 
@@ -78,6 +78,73 @@ def test_change_downstream_leaves_the_folder_upstream(project, tmp_path, monkeyp
     (project / "solver" / "caller_kernels.py").write_text(CALLER.replace("2 * two", "3 * two"))
     assert folder_of("game") == game
     assert folder_of("solver") != solver
+
+
+CONSTANT = "from game.compiled import kernel\n{}\n\n\n@kernel\ndef three():\n    return constants.THREE\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from game import constants",
+        "from game.constants import THREE",
+        "from game.constants import (\n    THREE,\n)",
+        "import game.constants, os",
+        "import os, game.constants as constants",
+        "def later():\n    import game.constants",
+    ],
+)
+def test_what_a_kernel_imports_counts_and_what_that_imports(line, project, tmp_path, monkeypatch):
+    """Constants are compiled in; a module without kernels that none of them imports leaves the folder as it is."""
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    folder_of = compiled._numba_folder.__wrapped__
+    (project / "game" / "three_kernels.py").write_text(CONSTANT.format(line))
+    constants, numbers, apart = (project / "game" / f"{name}.py" for name in ("constants", "numbers", "apart"))
+    constants.write_text("from game.numbers import ONE\n\nTHREE = 3 * ONE\n")
+    numbers.write_text("ONE = 1\n")
+    apart.write_text("from game.three_kernels import three\n\nNINE = three() ** 2\n")
+    before = folder_of("solver")
+    if "from game import" not in line:  # that counts the whole room
+        apart.write_text("NINE = 9\n")
+        assert folder_of("solver") == before
+    for path in (constants, numbers):
+        path.write_text(path.read_text().replace("1", "2").replace("3", "4"))
+        assert folder_of("solver") != before
+        before = folder_of("solver")
+
+
+def test_the_fields_of_a_tuple_count(project, tmp_path, monkeypatch):
+    """A kernel need not import the tuple it is called with, but is compiled for the places of its fields."""
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    work = project / "solver" / "work.py"
+    text = "from typing import NamedTuple\n\n\nclass Work(NamedTuple):\n    {}: int\n    {}: int\n"
+    caller = "from game.compiled import kernel\n\n\n@kernel\ndef first(work):\n    return work.first\n"
+    (project / "solver" / "caller_kernels.py").write_text(caller)
+    script = (
+        "from solver.caller_kernels import first; from solver.work import Work; print(first(Work(first=1, last=2)))"
+    )
+    for fields in (("first", "last"), ("last", "first")):
+        work.write_text(text.format(*fields))
+        assert run(project, tmp_path / "cache", script) == 1
+
+
+def test_packages_beside_the_rooms_do_not_count(project, tmp_path, monkeypatch):
+    """Where the project is installed these are all the packages there are."""
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    (project / "other").mkdir()
+    (project / "other" / "__init__.py").write_text("")
+    (project / "game" / "other_kernels.py").write_text("import other\n")
+    assert {path.relative_to(project).parts[0] for path in compiled._sources("solver")} == {"game", "solver"}
+
+
+def test_kernels_of_a_user_follow_every_room(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    folder_of = compiled._numba_folder.__wrapped__
+    before = folder_of("my_sampler")
+    (project / "solver" / "caller_kernels.py").write_text(CALLER.replace("2 * two", "3 * two"))
+    assert folder_of("my_sampler") != before
 
 
 def test_without_a_writable_cache_kernels_are_not_cached(tmp_path, monkeypatch):

@@ -553,6 +553,12 @@ def test_solve_with_children(
 
 def test_a_game_without_clusters_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     leduc = Path(__file__).parent.parent / "configs" / "leduc.toml"
-    arguments = ["solve", str(leduc), "-o", str(tmp_path / "out"), "--children", "2", "--sampler", "external"]
-    assert main([*arguments, "--iterations", "10"]) == 2
-    assert "no public flop clusters" in capsys.readouterr().err
+    arguments = ["solve", str(leduc), "-o", str(tmp_path / "out"), "--children", "2", "--iterations", "10"]
+    for wrong, message in [
+        (arguments, "sampler 'cfr+' with children: only external sampling"),
+        ([*arguments, "--sampler", "external"], "no public flop clusters"),
+    ]:
+        assert main(wrong) == 2
+        captured = capsys.readouterr()
+        assert message in captured.err and captured.err.count("\n") == 1  # before anything is built
+        assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from clustered_cards import clustered_cards, clustered_config
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.strategy import Strategy
+from cli.main import main
 from solver.distributed.child import card_game
 from solver.distributed.run import DistributedRun
 
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
 )
 
+HIERARCHICAL = Path(__file__).parent.parent / "configs" / "hunl-hierarchical.toml"
 GONE_SECONDS = 120.0  # a bound for a process to end on a busy machine, not a wait
 
 
@@ -96,6 +99,25 @@ def test_ray_and_in_process_tables_are_the_same_and_a_killed_child_comes_back(
     strategy = Strategy(tmp_path / "ray")
     strategy.verify()
     assert strategy.manifest.reached > 500
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{port}", "ray://127.0.0.1:{port}", "127.0.0.1", "six:many", ":6379"])
+def test_an_address_without_a_cluster_is_refused_before_anything_is_built(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Left to itself Ray would look for it for a minute, and only once the cards are built."""
+    monkeypatch.setattr("abstraction.build.build_abstract_game", lambda *_: pytest.fail("built first"))
+    monkeypatch.setattr("ray.init", lambda **_: pytest.fail("asked Ray first"))
+    with socket.socket() as taken:  # bound, so that nobody else is given it, but not listening
+        taken.bind(("127.0.0.1", 0))
+        given = address.format(port=taken.getsockname()[1])
+        arguments = ["solve", str(HIERARCHICAL), "-o", str(tmp_path / "x"), "--children", "2", "--ray", given]
+        assert main(arguments) == 2
+    captured = capsys.readouterr()
+    expected = "(Connection refused): start one" if "{port}" in address else "expected auto, local or HOST:PORT"
+    assert f"{given!r}" in captured.err and expected in captured.err
+    assert captured.err.count("\n") == 1 and captured.out == ""
+    assert not (tmp_path / "x").exists()
 
 
 HEAD = """

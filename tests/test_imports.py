@@ -75,6 +75,36 @@ def test_kernel_cache_knows_the_arrows():
     }
 
 
+def imported_modules(path: Path) -> set[Path]:
+    """Files of the project that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {file for name in found if (file := ROOT.joinpath(*name.split(".")).with_suffix(".py")).is_file()}
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room != "cli"])
+def test_kernel_cache_knows_what_kernels_import(room):
+    """Kernels stand in `*_kernels.py`; these, and all they import at any remove, name the folder of compiled code."""
+    from game.compiled import _sources
+
+    counted = _sources(room).keys()
+    for path in (ROOT / room).rglob("*.py"):
+        is_kernel_file = path.stem.endswith("_kernels")
+        assert is_kernel_file or path.stem == "compiled" or "@kernel" not in path.read_text(encoding="utf-8")
+        assert path in counted or not is_kernel_file
+    for path in counted:
+        if path.stem.endswith("_kernels"):
+            waiting, seen = [path], set()
+            while waiting:
+                seen.add(file := waiting.pop())
+                waiting += imported_modules(file) - seen
+            assert seen <= counted
+
+
 @pytest.mark.parametrize(
     "room, absent",
     [

@@ -16,9 +16,10 @@ from abstraction.config import check_config
 from abstraction.strategy import Strategy
 from cli.main import main
 from game.errors import DefinitionError, FormatError
+from game.library import find_game
 from solver.best_response import ExactResponse
 from solver.config import RunConfig
-from solver.run import Run
+from solver.run import Run, make_solver
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 
@@ -33,6 +34,19 @@ def run_to_end(config, folder, resume=False):
         pass
     run.save()
     return run
+
+
+class FakeTime:
+    """A clock that moves by so much at every look."""
+
+    def __init__(self, tick):
+        self.now, self.tick = 0.0, tick
+
+    def perf_counter(self):
+        self.now += self.tick
+        return self.now
+
+    monotonic = perf_counter
 
 
 @pytest.mark.parametrize("sampler", ["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr"])
@@ -63,6 +77,24 @@ def test_resumed_run_equals_an_unbroken_one(sampler, tmp_path):
     resumed = run_to_end(make_config(sampler=sampler, iterations=900), tmp_path / "broken", resume=True)
     assert np.array_equal(whole.solver.table, resumed.solver.table)
     assert whole.solver.nodes == resumed.solver.nodes
+
+
+@pytest.mark.parametrize("sampler", ["external", "outcome", "cfr"])
+def test_a_limit_of_nodes_ends_at_an_iteration_that_no_clock_chooses(sampler, tmp_path, monkeypatch):
+    """On clocks that make every step short, and every step as long as it may be; the last iteration is the first to
+    reach the limit, also where the run was broken off."""
+    solver = make_solver(build_abstract_game(make_config()), make_config(sampler=sampler))
+    while solver.nodes < 6000:
+        solver.advance(1)
+    options = {"sampler": sampler, "evaluate_seconds": 1e9, "checkpoint_seconds": 1e9}
+    for tick in (1.0, 1e-9):
+        monkeypatch.setattr("solver.run.time", FakeTime(tick))
+        whole = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}")
+        run_to_end(make_config(nodes=2000, **options), tmp_path / f"{tick}-broken")
+        resumed = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}-broken", resume=True)
+        for run in (whole, resumed):
+            assert (run.solver.iteration, run.solver.nodes) == (solver.iteration, solver.nodes)
+            assert np.array_equal(run.solver.table, solver.table)
 
 
 def test_resume_keeps_discounts_and_skipping(tmp_path):
@@ -246,6 +278,45 @@ def test_a_folder_that_cannot_be_made_is_refused_before_solving(tmp_path, monkey
     captured = capsys.readouterr()
     assert "cannot be made (Not a directory): give another folder" in captured.err
     assert captured.out == ""
+
+
+def test_a_game_file_is_found_beside_its_config_and_needed_no_more(tmp_path, monkeypatch, capsys):
+    """From any folder; what is solved, resumed and measured after the file is gone is the same game."""
+    (tmp_path / "mine").mkdir()
+    game, config, out = tmp_path / "mine" / "three.game", tmp_path / "mine" / "three.toml", tmp_path / "out"
+    text = find_game("kuhn").definition.to_text()
+    game.write_text(text.replace("numRanks = 3", "numRanks = 4"))
+    config.write_text('game = "three.game"\n[solver]\nsampler = "cfr"\niterations = 50\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["solve", "mine/three.toml", "-o", "out"]) == 0
+    monkeypatch.chdir(out)
+    assert main(["solve", "../mine/three.toml", "-o", str(out), "--resume", "--iterations", "60"]) == 0
+    game.rename(tmp_path / "elsewhere.game")
+    strategy = Strategy(out)
+    assert strategy.manifest.game == "three.game" and "numRanks = 4" in strategy.manifest.definition
+    assert load_abstract_game(strategy).num_infosets == 16
+    assert main(["exploitability", str(out), "--json"]) == 0
+    capsys.readouterr()
+    # A folder written before configs kept definitions has one all the same.
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["config"]["definition"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    assert load_abstract_game(Strategy(out)).num_infosets == 16
+    # The file is gone, changed, or given on the command line, from where we are.
+    resume = ["solve", str(config), "-o", str(out), "--resume", "--iterations", "70"]
+    assert main(resume) == 2
+    assert "mine/three.game': No such file" in capsys.readouterr().err
+    game.write_text(text)
+    assert main(resume) == 2
+    assert "cannot be resumed with this config: definition was" in capsys.readouterr().err
+    assert main(["solve", str(config), "-o", "other", "--set", "game=../elsewhere.game"]) == 0
+    assert Strategy(out / "other").manifest.definition == strategy.manifest.definition
+
+
+def test_a_config_with_a_definition_of_its_own_is_refused(tmp_path, capsys):
+    (tmp_path / "own.toml").write_text('game = "kuhn"\ndefinition = "GAMEDEF"\n')
+    assert main(["solve", str(tmp_path / "own.toml"), "-o", str(tmp_path / "x"), "--iterations", "5"]) == 2
+    assert "write it to a .game file" in capsys.readouterr().err
 
 
 def test_other_files_are_not_written_over(tmp_path, capsys):

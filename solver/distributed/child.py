@@ -18,7 +18,7 @@ from abstraction.config import check_config
 from abstraction.holdem_deals import BOARD_SIZES, CardSource
 from abstraction.strategy import CARDS, pack_strategy, stored_dtype
 from game.errors import DefinitionError
-from game.library import PokerGame, find_game
+from game.library import PokerGame
 from game.rng import make_states
 from solver.config import RunConfig
 from solver.distributed.batch import Answer, Batch, ChildReport, external_options
@@ -158,7 +158,7 @@ class Child:
 
 def card_game(config: RunConfig, cards: CardAbstraction) -> tuple[AbstractGame, int]:
     """The abstract game with sampled deals, without the long counting an exact one takes; and its board cards."""
-    game = find_game(config.game)
+    game = config.find_game()
     assert isinstance(game, PokerGame)
     board_cards = BOARD_SIZES[game.num_streets - 1] + game.run_out_cards
     source = CardSource(cards, game.num_streets, board_cards)

@@ -55,11 +55,22 @@ class Piece:
 def num_clusters(game: AbstractGame) -> int:
     """Public flop clusters of a game; refuses a game without them."""
     if game.cards is None or not game.cards.clusters.size:
-        raise DefinitionError(
-            f"game {game.name!r} has no public flop clusters to share among children: give it [cards.public], "
-            "as in configs/hunl-hierarchical.toml"
-        )
+        raise no_clusters(game.name)
     return int(game.cards.clusters.max()) + 1
+
+
+def no_clusters(name: str) -> DefinitionError:
+    """What a game without clusters is refused with."""
+    return DefinitionError(
+        f"game {name!r} has no public flop clusters to share among children: give it [cards.public], "
+        "as in configs/hunl-hierarchical.toml"
+    )
+
+
+def check_children(num_children: int, num_clusters: int) -> None:
+    """Every child has a cluster, or they are refused."""
+    if not 1 <= num_children <= num_clusters:
+        raise DefinitionError(f"{num_children} children for {num_clusters} flop clusters: expected 1 to {num_clusters}")
 
 
 def make_piece(game: AbstractGame, cluster_buckets: Sequence[int], clusters: tuple[int, ...]) -> Piece:
@@ -116,8 +127,7 @@ def assign_clusters(
     clusters. `pinned` says it all instead.
     """
     count = len(flops)
-    if not 1 <= num_children <= count:
-        raise DefinitionError(f"{num_children} children for {count} flop clusters: expected 1 to {count}")
+    check_children(num_children, count)
     if pinned is not None:
         if len(pinned) != num_children or sorted(c for own in pinned for c in own) != list(range(count)):
             raise DefinitionError(

@@ -7,6 +7,7 @@ what was lost, so nothing is biased; and the others, who answered, need not wait
 """
 
 import os
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,28 @@ _LOCAL = "local"  # a cluster of our own on this machine
 _CLOSING_SECONDS = 10.0
 _STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
 _AUTO = "auto"  # the one that runs on this machine, or one of our own
+_CLIENT = "ray://"  # before the address of Ray's own proxy
+_KNOCK_SECONDS = 5.0
+
+
+def check_address(address: str) -> None:
+    """Refuse an address where nothing answers, at once: Ray itself would try for minutes."""
+    _import_ray()
+    if address in (_LOCAL, _AUTO):
+        return
+    host, _, port = address.removeprefix(_CLIENT).rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise DefinitionError(f"--ray {address!r}: expected auto, local or HOST:PORT, as in 10.0.0.1:6379")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+    except OSError as error:
+        raise _no_cluster(address, error.strerror or str(error)) from None
+
+
+def _no_cluster(address: str, reason: str) -> DefinitionError:
+    return DefinitionError(
+        f"no Ray cluster at {address!r} ({reason}): start one with 'ray start --head', or give --ray local"
+    )
 
 
 class _RemoteChild:
@@ -45,6 +68,7 @@ class RayEngine:
 
     def _connect(self, address: str, cores: int) -> None:
         ray = self._ray
+        check_address(address)
         try:
             if address == _LOCAL:
                 self._start_own(cores)
@@ -58,10 +82,7 @@ class RayEngine:
         except ProtocolError:
             raise
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise DefinitionError(
-                f"no Ray cluster at {address!r} ({str(error).splitlines()[0]}): "
-                "start one with 'ray start --head', or give --ray local"
-            ) from None
+            raise _no_cluster(address, str(error).splitlines()[0]) from None
         there = int(ray.cluster_resources().get("CPU", 0))
         if there < cores:
             ray.shutdown()

@@ -17,8 +17,35 @@ from solver.distributed.child import ChildSpec
 from solver.distributed.engine import Engine, start_engine
 from solver.distributed.flops import cluster_flops
 from solver.distributed.head import Head
-from solver.distributed.pieces import assign_clusters, child_piece, num_clusters, whole_pieces
+from solver.distributed.pieces import (
+    assign_clusters,
+    check_children,
+    child_piece,
+    no_clusters,
+    num_clusters,
+    whole_pieces,
+)
 from solver.run import Progress, Run
+
+
+def check_settings(config: RunConfig, ray_address: str | None) -> None:
+    """Refuse what cannot be distributed before anything long starts."""
+    _check_sampler(config)
+    if config.cards is None or config.cards.public is None:
+        raise no_clusters(config.name)
+    check_children(config.distributed_options.children or 1, config.cards.public.clusters)
+    if ray_address is not None:
+        from solver.distributed.ray_engine import check_address
+
+        check_address(ray_address)
+
+
+def _check_sampler(config: RunConfig) -> None:
+    if config.solver.sampler != "external":
+        raise DefinitionError(
+            f"sampler {config.solver.sampler!r} with children: only external sampling is distributed; "
+            "give --sampler external"
+        )
 
 
 def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) -> list[ChildSpec]:
@@ -37,11 +64,7 @@ class DistributedRun(Run):
     """One solve by a head and children; close it when done."""
 
     def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool, ray_address: str | None):
-        if config.solver.sampler != "external":
-            raise DefinitionError(
-                f"sampler {config.solver.sampler!r} with children: only external sampling is distributed; "
-                "give --sampler external"
-            )
+        _check_sampler(config)
         self._folder, self._ray_address = folder, ray_address
         self._engine: Engine | None = None
         self._name = uuid.uuid4().hex

@@ -7,7 +7,7 @@ from game.compiled import kernel
 from game.rng_kernels import next_uniform, shuffle_first
 from game.tree_kernels import DECISION, FOLDED
 from solver.regret_kernels import draw_action, match_regrets
-from solver.sampling_kernels import PASSED_OVER, may_prune, prunes, update_regrets
+from solver.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
 
 
 @kernel
@@ -74,9 +74,7 @@ def walk_top(
             while (
                 pruning
                 and action < num_actions
-                and frames.sigma[top, action] == 0.0
-                and regrets[row + action] < options.prune_below
-                and may_prune(nodes, at, nodes[at].first_child + action, last_street)
+                and is_hopeless(nodes, regrets, at, row, frames.sigma[top, action], action, last_street, options)
             ):
                 frames.sigma[top, action] = PASSED_OVER
                 frames.value[top, action] = 0.0
