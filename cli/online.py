@@ -392,7 +392,8 @@ def _show_match(result: dict[str, Any]) -> None:
     first, second = result["players"]
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
-    stdout.print(f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})")
+    mean = f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})"
+    stdout.print(mean, markup=True)
     if "chips" in result:
         chips, ratio = result["chips"], result["variance_ratio"]
         width = "-" if chips["ci95_mbb"] is None else f"{chips['ci95_mbb']:.1f}"
