@@ -154,6 +154,8 @@ def load_values(strategy: Strategy) -> Values | None:
     if not (folder / "manifest.json").exists():
         return None
     manifest, arrays = load_arrays(folder, KIND, VERSION)
+    if set(arrays) != set(Values._fields):
+        raise FormatError(f"{str(folder)!r} holds {', '.join(sorted(arrays))}: make values again with 'score --fit'")
     if manifest.fingerprint != strategy_fingerprint(strategy):
         raise FormatError(
             f"{str(folder)!r} holds values of an earlier solution: make them again with "
