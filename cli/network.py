@@ -257,7 +257,7 @@ def worker(
     strategies: Annotated[
         Path | None, typer.Option("--strategies", metavar="FOLDER", help="Folder whose strategies this worker plays.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1)] = None,
+    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1, max=4096)] = None,
     name: Annotated[str | None, typer.Option(help="Name of this worker; default: host and a random number.")] = None,
     patience: PatienceOption = 60.0,
 ) -> None:
