@@ -130,11 +130,12 @@ def test_what_memory_cannot_hold_is_one_line(error, monkeypatch, capsys):
 def test_a_server_that_cannot_start_says_why(tmp_path, monkeypatch, capsys):
     """Tables are tasks of a group, whose errors come in a group as well."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "x-0001.log").write_text("of an earlier match\n")
     dealer = ["dealer", "x", "leduc", 10, 1, "A", "B", "--serve", "--matches", 1]
     assert "cannot listen" in fails([*dealer, "--bind", "192.0.2.1"], capsys)
     assert "No such file" in fails(["dealer", "no/such", *dealer[2:]], capsys)
     assert "expected 1 to 64" in fails([*dealer, "--table", "a/b", "--broker", "mqtt://127.0.0.1:1"], capsys)
-    assert not list(tmp_path.glob("*.log"))
+    assert (tmp_path / "x-0001.log").read_text() == "of an earlier match\n"
 
 
 def test_files_that_are_no_text_or_of_another_kind(tmp_path, capsys):

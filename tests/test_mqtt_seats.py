@@ -212,24 +212,12 @@ async def test_killed_dealer_frees_its_players(local_broker, tmp_path):
     """The command itself, killed in the middle of its match: its will says that the table is lost."""
     address = url(local_broker)
     broker = read_broker(address, {})
-    arguments = [
-        "dealer",
-        "match",
-        "leduc",
-        "1000000",
-        "7",
-        "Alice",
-        "Bob",
-        "-q",
-        "--broker",
-        address,
-        "--table",
-        "demo",
-    ]
+    match = ["dealer", "match", "leduc", "1000000", "7", "Alice", "Bob", "-q"]
+    reach = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", *arguments],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-m", "cli.main", *match, "--broker", address, "--table", "demo"],
+        cwd=tmp_path,  # its log goes there
+        env={**os.environ, "PYTHONPATH": reach},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
