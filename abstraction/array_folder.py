@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from abstraction.array_store import (
+    CHECKED_BYTES,
     ArrayEntry,
     commit_manifest,
     open_array,
@@ -70,11 +71,14 @@ def read_manifest(folder: Path, kind: str, content_version: int) -> Manifest:
 def load_arrays(
     folder: Path, kind: str, content_version: int, *, check: bool = True
 ) -> tuple[Manifest, dict[str, NDArray[Any]]]:
-    """Manifest and read-only memory-mapped arrays; `FormatError` when a file is missing, cut or damaged."""
+    """Manifest and read-only memory-mapped arrays; `FormatError` when a file is missing, cut or damaged.
+
+    Without `check` large arrays are not read through.
+    """
     manifest = read_manifest(folder, kind, content_version)
     arrays = {}
     for name, entry in manifest.arrays.items():
-        if check:
-            verify_array(folder, entry)
         arrays[name] = open_array(folder, entry)
+        if check or arrays[name].nbytes <= CHECKED_BYTES:
+            verify_array(folder, entry)
     return manifest, arrays

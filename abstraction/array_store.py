@@ -2,7 +2,7 @@
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
 the current ones, and what no manifest names any more is removed. A crash at any moment leaves the old folder or the
-new one. Arrays are memory-mapped when read, so that opening costs no more than reading the manifest.
+new one. Arrays are memory-mapped when read; of large ones opening reads nothing, small ones are checked each time.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import hashlib
 import json
 import mmap
 import os
+import tokenize
 from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -20,11 +21,12 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from game.errors import FormatError
+from game.errors import DefinitionError, FormatError
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
 _CHUNK_BYTES = 1 << 24
+CHECKED_BYTES = 1 << 26  # arrays up to here are held against their checksums whenever they are opened
 _MAP_RANDOM_BYTES = 1 << 26  # arrays from here on are looked up here and there: read-ahead would only hurt
 
 
@@ -70,17 +72,41 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
     )
 
 
+def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> ArrayEntry:
+    """The entry of an array that the manifest at `path` must have."""
+    if name not in arrays:
+        raise FormatError(f"{str(path)!r} names no array {name!r}: write the folder again")
+    return arrays[name]
+
+
+def check_writable(folder: Path) -> None:
+    """Make a folder before the work, not after it: one that cannot be written is found out at once."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DefinitionError(
+            f"output {str(folder)!r} cannot be made ({error.strerror}): give another folder"
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise DefinitionError(f"output {str(folder)!r} cannot be written to: give another folder")
+
+
 def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
     """Map an array read-only; a missing, cut or foreign file is reported by its name."""
     path = folder / entry.file
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
+        array = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise FormatError(f"{str(path)!r} is missing: the folder is incomplete, write it again") from None
-    except (ValueError, OSError) as error:
-        raise FormatError(f"{str(path)!r} is damaged ({error}): write the folder again") from error
-    if array.shape != entry.shape:
-        raise FormatError(f"{str(path)!r} holds {array.shape}, the manifest says {entry.shape}: write the folder again")
+    except (ValueError, OSError, EOFError, SyntaxError, TypeError, OverflowError, tokenize.TokenError) as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(f"{str(path)!r} is damaged ({reason}): write the folder again") from error
+    if (array.shape, array.dtype.str) != (entry.shape, entry.dtype):
+        raise FormatError(
+            f"{str(path)!r} holds {array.dtype.str} {array.shape}, the manifest says {entry.dtype} {entry.shape}: "
+            "write the folder again"
+        )
     if array.nbytes >= _MAP_RANDOM_BYTES and isinstance(array.base, mmap.mmap):
         array.base.madvise(mmap.MADV_RANDOM)
     plain: npt.NDArray[Any] = np.asarray(array)

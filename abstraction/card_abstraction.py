@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstraction import card_abstraction_kernels as kernels
-from abstraction.array_folder import load_arrays, save_arrays
+from abstraction.array_folder import MANIFEST, load_arrays, save_arrays
 from game.errors import FormatError
 from game.hand_index import hand_index
 
@@ -176,11 +176,14 @@ class CardAbstraction:
         """Read a folder; arrays stay memory-mapped. `FormatError` when it is absent, damaged or of another kind."""
         manifest, arrays = load_arrays(folder, KIND, FORMAT_VERSION, check=check)
         streets = []
-        for name, fields in zip(STREETS, manifest.made_from["streets"]):
-            own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
-            own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
-            streets.append(StreetAbstraction(**own))
-        loaded = cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
+        try:
+            for name, fields in zip(STREETS, manifest.made_from["streets"]):
+                own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
+                own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
+                streets.append(StreetAbstraction(**own))
+            loaded = cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"{str(folder / MANIFEST)!r} is damaged ({error}): write the folder again") from None
         loaded.folder = folder
         return loaded
 

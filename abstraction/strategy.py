@@ -13,8 +13,10 @@ from pydantic import BaseModel, ConfigDict
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.array_store import (
+    CHECKED_BYTES,
     ArrayEntry,
     commit_manifest,
+    find_entry,
     open_array,
     read_manifest,
     remove_stale,
@@ -25,7 +27,7 @@ from abstraction.config import AbstractionConfig, check_config
 from abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from game.errors import FormatError
 from game.library import is_built_in
-from game.tree import Tree
+from game.tree import NODE_DTYPE, Tree
 
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"
@@ -74,23 +76,29 @@ class StrategyManifest(BaseModel):
 
 
 class Strategy:
-    """A strategy folder, mapped into memory."""
+    """A strategy folder, mapped into memory. Its tree is checked against its checksums: kernels trust what it says."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.manifest = read_manifest(folder, MANIFEST, StrategyManifest, "strategy folder")
         self._stored = open_array(folder, self._entry("probabilities"))
+        for name in Tree._fields:
+            verify_array(folder, self._entry(name))
+        if self._stored.nbytes <= CHECKED_BYTES:
+            verify_array(folder, self._entry("probabilities"))
         self.tree = Tree(
             nodes=open_array(folder, self._entry("nodes")),
             parent=open_array(folder, self._entry("parent")),
             action=open_array(folder, self._entry("action")),
             spent=open_array(folder, self._entry("spent")),
         )
+        if self.tree.nodes.dtype != NODE_DTYPE:
+            raise FormatError(
+                f"{str(folder / self._entry('nodes').file)!r} has other fields than a tree's nodes: write the folder again"
+            )
 
     def _entry(self, name: str) -> ArrayEntry:
-        if name not in self.manifest.arrays:
-            raise FormatError(f"{str(self.folder / MANIFEST)!r} names no array {name!r}: write the folder again")
-        return self.manifest.arrays[name]
+        return find_entry(self.folder / MANIFEST, self.manifest.arrays, name)
 
     def abstraction_config(self) -> AbstractionConfig:
         """The part of the config that defines the abstract game."""

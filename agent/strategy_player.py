@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
+from abstraction.card_abstraction import CardAbstraction
 from abstraction.card_lookup import CardLookup, open_card_lookup
-from abstraction.strategy import Strategy
+from abstraction.strategy import CARDS, Strategy
 from agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
 from agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation
 from game.betting import Action, BettingState
@@ -153,6 +154,12 @@ class OpenStrategy:
             )
         self.definition = parse_definition(definition, source=str(folder))
         self.lookup = open_card_lookup(self.strategy)
+
+    def verify(self) -> None:
+        """Read everything through, the large arrays too: for long work, which a damaged file would spoil at its end."""
+        self.strategy.verify()
+        if self.strategy.manifest.cards is not None:
+            CardAbstraction.load(self.strategy.folder / CARDS)
 
     def player(self, pipeline: Pipeline, seed: int, translation: Translation = DEFAULT_TRANSLATION) -> StrategyPlayer:
         seat = strategy_seat(self.strategy, self.definition, pipeline, seed, translation)

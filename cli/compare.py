@@ -15,15 +15,18 @@ from cli.lbr import add_lbr
 from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
 from cli.offline import StrategyArgument
 from cli.online import ScoreOption, player_spec, resolve_player, table_definition
-from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
 from game.errors import DefinitionError
+from matches.plan import written_whole
 
 if TYPE_CHECKING:
     from matches.plan import Score
     from matches.variants import Table
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
-HandsOption = Annotated[int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2)]
+HandsOption = Annotated[
+    int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)
+]
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
 LogsOption = Annotated[
     bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
@@ -62,7 +65,9 @@ def compare(
     lbr: Annotated[
         bool, typer.Option("--lbr", help="Local best response beside what is won: fcpa from the turn; see 'lbr'.")
     ] = False,
-    lbr_hands: Annotated[int, typer.Option(help="Hands of it from each position, for each variant.", min=2)] = 10_000,
+    lbr_hands: Annotated[
+        int, typer.Option(help="Hands of it from each position, for each variant.", min=2, max=MOST_HANDS)
+    ] = 10_000,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None,
@@ -88,6 +93,7 @@ def compare(
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
+    from abstraction.array_store import check_writable
     from agent.translation import parse_translation
     from matches import variants as comparisons
     from matches.scoring import check_score
@@ -104,12 +110,12 @@ def compare(
         raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
     if broker is not None and not local and score != "chips":
         raise DefinitionError(f"--score {score} with --broker: workers count chips; add --local to score it here")
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
     for player in players:
         check_score(score, (f"strategy:{folder}", player))
-    kept = _logs_folder(output, logs, score)
-    table = replace(_table(folder, hands, seed, over, jobs), folder=kept, score=cast("Score", score))
+    table = _table(folder, hands, seed, over, jobs)
+    if output is not None:
+        check_writable(output)
+    table = replace(table, folder=_logs_folder(output, logs, score), score=cast("Score", score))
     line = ProgressLine("compare")
     mapping = str(parse_translation(translation))
     if broker is None:
@@ -129,9 +135,13 @@ def compare(
     }
     if lbr:
         add_lbr(result["rows"], folder, translation, lbr_hands, jobs, seed)
-    if output is not None:
-        _write(output, result, sweep)
-    emit(result, as_json, lambda: _show(result, output))
+    written = None
+    try:
+        if output is not None:
+            _write(output, result, sweep)
+            written = output
+    finally:  # a full disk does not take the result along
+        emit(result, as_json, lambda: _show(result, written))
 
 
 def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> "Table":
@@ -142,6 +152,7 @@ def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> 
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
+    opened.verify()
     game = opened.strategy.manifest.game
     return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
 
@@ -184,8 +195,9 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None
 def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
     import json
 
-    (output / "comparison.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    with (output / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
+    with written_whole(output / "comparison.json") as file:
+        file.write(json.dumps(result, indent=1) + "\n")
+    with written_whole(output / "comparison.csv") as file:
         writer = csv.writer(file)
         known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")
         writer.writerow(["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", *known])
@@ -195,7 +207,7 @@ def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
                 values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"])
                 writer.writerow([row["variant"], *values, *last])
             writer.writerow([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", *last])
-    with (output / "differences.csv").open("w", newline="", encoding="utf-8") as file:
+    with written_whole(output / "differences.csv") as file:
         writer = csv.writer(file)
         writer.writerow(["a", "b", "opponent", "mean_mbb", "ci95_mbb"])
         for entry in result["differences"]:
@@ -266,6 +278,7 @@ def tournament(
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
+    from abstraction.array_store import check_writable
     from agent.strategy_player import OpenStrategy, parse_spec
     from matches.duplicate import default_jobs
     from matches.scoring import check_score
@@ -286,7 +299,7 @@ def tournament(
         game = game or "hunl"
         definition = table_definition(game)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
+        check_writable(output)
     kept = _logs_folder(output, logs, score)
     table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept, cast("Score", score))
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
@@ -321,8 +334,9 @@ def tournament(
 def _write_tournament(output: Path, result: dict[str, Any]) -> None:
     import json
 
-    (output / "tournament.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    with (output / "tournament.csv").open("w", newline="", encoding="utf-8") as file:
+    with written_whole(output / "tournament.json") as file:
+        file.write(json.dumps(result, indent=1) + "\n")
+    with written_whole(output / "tournament.csv") as file:
         writer = csv.writer(file)
         writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
         for player, row in zip(result["players"], result["cells"]):

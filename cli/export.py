@@ -11,6 +11,7 @@ import typer
 from cli.offline import StrategyArgument
 from cli.output import JsonOption, emit, stdout
 from game.errors import DefinitionError
+from matches.plan import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +62,8 @@ def export(
         if (street, player, betting, hand, bucket) != (None,) * 5:
             raise DefinitionError("--format openspiel writes the whole strategy: leave the conditions out")
         record = policy_record(*openspiel_policy(strategy, pipeline))
-        output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        with written_whole(output) as file:
+            file.write(json.dumps(record, indent=1) + "\n")
         count = len(record["policy"])
     else:
         table = StrategyTable(strategy, pipeline)
@@ -75,7 +77,7 @@ def export(
 def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """A line for each action of each infoset: rows of different nodes have different actions."""
     count = 0
-    with output.open("w", newline="", encoding="utf-8") as file:
+    with written_whole(output) as file:
         writer = csv.writer(file)
         places = ["node", "player", "street", "betting", "bucket", "hand", "reached"]
         writer.writerow([*places, "action", "probability", "postprocessed"])
@@ -90,7 +92,7 @@ def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
 def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """One array, an object an infoset, written as it is read."""
     count = 0
-    with output.open("w", encoding="utf-8") as file:
+    with written_whole(output) as file:
         file.write("[")
         for row in rows:
             file.write(("," if count else "") + "\n " + json.dumps(asdict(row)))

@@ -114,7 +114,7 @@ def _as_dict(decision: "Decision", visits: float | None) -> dict[str, Any]:
 
 
 def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
-    stdout.print(f"[bold]{decision.state}[/bold]")
+    stdout.print(decision.state, style="bold")
     reached = "" if decision.reached else ", never reached by the solver: uniform"
     count = "" if visits is None else f", visits {visits:,.1f}"
     stdout.print(f"hand {decision.hand}, bucket {decision.bucket}{count}{reached}")
@@ -124,7 +124,7 @@ def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
         name = action if action == abstract else f"{action} ({abstract})"
         bar = "#" * round(_BAR_WIDTH * raw)
         after = "" if postprocess == "none" else f"  {played:7.4f}"
-        stdout.print(f"  {name:>16} {raw:7.4f}{after}  {bar}", markup=False)
+        stdout.print(f"  {name:>16} {raw:7.4f}{after}  {bar}")
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.offline import StrategyArgument
-from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
 
 if TYPE_CHECKING:
     from matches.lbr_run import LbrResult
@@ -33,8 +33,10 @@ def lbr(
         str | None,
         typer.Option("--from", help="Check and call before this street; by default turn, or preflop in shorter games."),
     ] = None,
-    hands: Annotated[int, typer.Option(help="Hands from each position, on the same deals.", min=2)] = 10_000,
-    samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1)] = 1000,
+    hands: Annotated[
+        int, typer.Option(help="Hands from each position, on the same deals.", min=2, max=MOST_HANDS)
+    ] = 10_000,
+    samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1, max=10**6)] = 1000,
     jobs: Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
@@ -102,6 +104,7 @@ def measure(
     from postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)
+    opened.verify()
     pipeline, translation = parse_pipeline(postprocess), parse_translation(settings["translation"])
     street_name, seed = settings["from"] or default_street(opened.definition), settings["seed"]
     street = parse_street(opened.definition, street_name)

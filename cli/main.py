@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
 from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
@@ -82,6 +83,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(error.format_message() + hint, 2)
     except ProtocolError as error:
         return _fail(str(error), 1)
+    except ValidationError as error:  # a number or name no message or file of ours can hold
+        first = error.errors()[0]
+        return _fail(f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another", 2)
+    except (MemoryError, OverflowError) as error:
+        return _fail(f"more than this machine can hold ({error}): give smaller numbers", 2)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matches.plan import MatchPlan
     from matches.variants import Comparison, Table
 
-BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT][/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
+# Help is markup, where "[/ROOT]" would close a tag.
+BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
 BrokerOption = Annotated[str | None, typer.Option("--broker", metavar="URL", help=BROKER_HELP)]
 RequiredBroker = Annotated[str, typer.Option("--broker", metavar="URL", help=BROKER_HELP)]
 PatienceOption = Annotated[
@@ -35,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def say(text: str) -> None:
     """One line about the network, on stderr."""
-    stderr.print(text, markup=False, soft_wrap=True)
+    stderr.print(text, soft_wrap=True)
 
 
 def _say_nothing(text: str) -> None:
@@ -161,7 +162,7 @@ def serve_tables(
     from matches.table_server import TableServer
 
     def status(text: str) -> None:
-        stdout.print(text, markup=False, soft_wrap=True)
+        stdout.print(text, soft_wrap=True)
 
     opened = open_broker(url) if url is not None else None
     server = TableServer(settings, tables, matches, Path(), status, say, opened, table, patience)
@@ -256,7 +257,7 @@ def worker(
     strategies: Annotated[
         Path | None, typer.Option("--strategies", metavar="FOLDER", help="Folder whose strategies this worker plays.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1)] = None,
+    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1, max=4096)] = None,
     name: Annotated[str | None, typer.Option(help="Name of this worker; default: host and a random number.")] = None,
     patience: PatienceOption = 60.0,
 ) -> None:

@@ -1,6 +1,5 @@
 """`foldwise solve`, `exploitability`, `plot`: from a config to a strategy folder, and how good it is."""
 
-import os
 import signal
 from dataclasses import asdict
 from pathlib import Path
@@ -72,6 +71,7 @@ def solve(
 
     On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
     """
+    from abstraction.array_store import check_writable
     from abstraction.build import build_abstract_game
     from abstraction.config import parse_override, read_config
     from abstraction.estimate import estimate_size
@@ -114,7 +114,7 @@ def solve(
     line = ProgressLine(f"solve {settings.name}")
     if ray is None:  # on Ray every child looks after its own machine
         check_memory(estimate_size(settings))
-    _make_folder(output)
+    check_writable(output)
     game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
     memory_mb = estimate_bytes(game) / 1e6
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {memory_mb:,.0f} MB of memory")
@@ -138,7 +138,7 @@ def _count(text: str | None) -> int | None:
         return None
     try:
         return int(float(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DefinitionError(f"--nodes {text!r}: expected a number, as in 5000000 or 5e6") from None
 
 
@@ -157,18 +157,6 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
     if resume and not (output / own).exists():
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
-
-
-def _make_folder(output: Path) -> None:
-    """The output folder, before the work and not after it: one that cannot be written is found out at once."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DefinitionError(
-            f"output {str(output)!r} cannot be made ({error.strerror}): give another folder"
-        ) from None
-    if not os.access(output, os.W_OK):
-        raise DefinitionError(f"output {str(output)!r} cannot be written to: give another folder")
 
 
 def _drive(run: "Run", line: ProgressLine) -> bool:

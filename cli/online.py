@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli.network import BrokerOption, PatienceOption, deal_remote, feed_of, play_remote, serve_tables
-from cli.output import JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
+from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _write_err(data: bytes) -> None:
 
 def _read_ports(text: str) -> tuple[int, ...]:
     ports = text.split(",")
-    if not all(port.isdigit() and int(port) < 2**16 for port in ports):
+    if not all(port.isascii() and port.isdigit() and int(port) < 2**16 for port in ports):
         raise DefinitionError(f"ports {text!r}: expected numbers below 65536 parted by commas, 0 for any")
     return tuple(map(int, ports))
 
@@ -62,7 +62,7 @@ def _read_ports(text: str) -> tuple[int, ...]:
 def dealer(
     name: Annotated[str, typer.Argument(help="Name of the match; NAME.log and NAME.tlog are named after it.")],
     game: Annotated[str, typer.Argument(help="A game's name, or the path of an ACPC .game file.")],
-    hands: Annotated[int, typer.Argument(help="Hands to play.", min=1)],
+    hands: Annotated[int, typer.Argument(help="Hands to play.", min=1, max=MOST_HANDS)],
     seed: Annotated[int, typer.Argument(help="Seed of the cards; the same cards as the reference dealer's.")],
     players: Annotated[list[str], typer.Argument(help="A name for each seat.")],
     fixed_seats: Annotated[bool, typer.Option("-f", help="Fixed seats: the button does not move.")] = False,
@@ -293,7 +293,7 @@ def match(
     ] = None,
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None,
     hands: Annotated[
-        int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1)
+        int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1, max=MOST_HANDS)
     ] = 3000,
     game: Annotated[str, typer.Option(help="A two-player game's name, or the path of a .game file.")] = "hunl",
     over: Annotated[str, typer.Option(help="tcp (a dealer and processes) or memory (one process).")] = "memory",
@@ -392,7 +392,8 @@ def _show_match(result: dict[str, Any]) -> None:
     first, second = result["players"]
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
-    stdout.print(f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})")
+    mean = f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})"
+    stdout.print(mean, markup=True)
     if "chips" in result:
         chips, ratio = result["chips"], result["variance_ratio"]
         width = "-" if chips["ci95_mbb"] is None else f"{chips['ci95_mbb']:.1f}"

@@ -12,9 +12,11 @@ from rich.console import Console
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
 
-# Off a terminal there is no width to fit: tables keep their columns whole.
-stdout = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-stderr = Console(stderr=True, highlight=False)
+MOST_HANDS = 10**9  # of any match: more would not end
+
+# Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
+stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
+stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def emit(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:

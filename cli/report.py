@@ -36,13 +36,15 @@ def report(
 
     Example: foldwise report test.log --game hunl
     """
+    from matches.plan import written_whole
     from matches.report import MatchReport, load_report
     from matches.report_page import report_page
 
     found = load_report(source, num_hands=hands, explain=explain, game=game)
     page = output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))
     text = report_page(found)
-    page.write_text(text, encoding="utf-8")
+    with written_whole(page) as file:
+        file.write(text)
     size = len(text.encode())
     result: dict[str, Any] = {"output": str(page), "bytes": size, "title": found.title}
     if isinstance(found, MatchReport):

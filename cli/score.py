@@ -34,7 +34,7 @@ def score(
     fit: Annotated[
         bool, typer.Option("--fit", help="Make the strategy's values anew, also without a log to score.")
     ] = False,
-    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1)] = 200,
+    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:

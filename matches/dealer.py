@@ -125,11 +125,17 @@ class Dealer:
     def open(self) -> list[int]:
         """Open files and ports, print the port line and the header; the ports by seat."""
         settings = self._settings
-        if settings.log:
-            self._log = LogFile(self._folder / f"{settings.name}.log", settings.append)
-        if settings.transactions:
-            self._transactions = TransactionFile(self._folder / f"{settings.name}.tlog", settings.append)
+        # Ports first: a match that cannot begin must not empty the log of an earlier one.
         self.listeners = open_listeners(settings.bind, settings.ports, self._num_seats, settings.seed)
+        try:
+            if settings.log:
+                self._log = LogFile(self._folder / f"{settings.name}.log", settings.append)
+            if settings.transactions:
+                self._transactions = TransactionFile(self._folder / f"{settings.name}.tlog", settings.append)
+        except BaseException:
+            for listener in self.listeners:
+                listener.close()
+            raise
         ports = [listener.getsockname()[1] for listener in self.listeners]
         self._write_out(" ".join(map(str, ports)))
         limits = (settings.response_ms, settings.hand_ms, settings.per_hand_ms)

@@ -105,10 +105,11 @@ def read_explanations(path: Path) -> dict[int, Explained]:
     found: dict[int, Explained] = {}
     if not path.exists():
         return found
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8", errors="replace") as file:
         for place, line in enumerate(file, start=1):
             try:
                 record = json.loads(line)
+                float(sum([*record["probabilities"], *record["postprocessed"]]))
                 found.setdefault(record["hand"], {})[record["action_number"]] = record
             except (ValueError, KeyError, TypeError) as error:
                 raise FormatError(

@@ -8,7 +8,7 @@ from game.errors import DefinitionError, FormatError
 from game.library import find_definition
 from matches.hand import score_line
 from matches.phh import history_definition, log_line, phh_text, phhs_text, read_phh
-from matches.plan import PLAN_FILE, load_plan
+from matches.plan import PLAN_FILE, load_plan, written_whole
 from matches.transcript import header_text, read_log
 
 LOG, PHH, PHHS = ".log", ".phh", ".phhs"
@@ -55,13 +55,13 @@ def game_name(definition: GameDefinition) -> str | None:
 def log_to_phh(log: Path, target: Path, game: str | None = None) -> int:
     """Write the hands of a log as PHH; returns their number. `.phh` holds one hand, `.phhs` any number."""
     hands = list(read_log(log, log_definition(log, game)))
-    if target.suffix == PHH:
-        if len(hands) != 1:
-            raise FormatError(f"{log} has {len(hands)} hands, a .phh file holds one: give a .phhs file")
-        target.write_text(phh_text(hands[0]), encoding="utf-8")
-    else:
-        with target.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(phhs_text(hands))
+    if not hands:
+        raise FormatError(f"{log} has no finished hand: give a log with STATE lines")
+    single = target.suffix.lower() == PHH
+    if single and len(hands) != 1:
+        raise FormatError(f"{log} has {len(hands)} hands, a .phh file holds one: give a .phhs file")
+    with written_whole(target) as file:
+        file.writelines([phh_text(hands[0])] if single else phhs_text(hands))
     return len(hands)
 
 
@@ -71,7 +71,11 @@ def phh_to_log(source: Path, target: Path) -> int:
     A log is of one game: a game that is not built in is written beside it. Players change places from hand to hand as
     the file says, and the score is summed by name.
     """
-    histories = read_phh(source.read_text(encoding="utf-8"), str(source))
+    try:
+        text = source.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: not text ({error}): expected a PHH file") from None
+    histories = read_phh(text, str(source))
     definition = history_definition(histories[0])
     for number, history in enumerate(histories, start=1):
         if history_definition(history) != definition:
@@ -84,7 +88,7 @@ def phh_to_log(source: Path, target: Path) -> int:
     if name is None:
         name = f"{target.stem}.game"
         target.with_name(name).write_text(definition.to_text(), encoding="utf-8")
-    with target.open("w", encoding="latin-1", errors="replace", newline="\n") as file:
+    with written_whole(target, "latin-1") as file:
         file.write(header_text(target.stem.replace(" ", "."), name.replace(" ", "."), len(lines), 0, _LIMITS_MS))
         file.writelines(f"{line}\n" for line in lines)
         file.write(_total(lines) + "\n")

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict
 
 from abstraction.array_store import (
     ArrayEntry,
+    check_writable,
     commit_manifest,
+    find_entry,
     open_array,
     read_manifest,
     remove_stale,
@@ -122,7 +124,7 @@ def _finite(value: float) -> float | None:
 
 
 def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, float]:
-    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder)
     if not (folder / _MANIFEST).exists():
         return np.zeros((0, 2)), 0.0
     if not resume:
@@ -134,8 +136,13 @@ def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, 
                 f"{str(folder)!r} was played with {key} = {manifest.settings.get(key)!r}, now it is "
                 f"{settings.get(key)!r}: choose another folder"
             )
-    verify_array(folder, manifest.arrays["values"])
-    return np.array(open_array(folder, manifest.arrays["values"])), manifest.seconds
+    entry = find_entry(folder / _MANIFEST, manifest.arrays, "values")
+    verify_array(folder, entry)
+    if len(entry.shape) != 2 or entry.shape[1] != 2:
+        raise FormatError(
+            f"{str(folder / entry.file)!r} holds {entry.shape}, expected deals x 2: choose another folder"
+        )
+    return np.array(open_array(folder, entry)), manifest.seconds
 
 
 def _save(folder: Path, settings: dict[str, Any], values: Float, seconds: float) -> None:

@@ -82,6 +82,10 @@ def read_broker(url: str, environment: Mapping[str, str] | None = None) -> Broke
         )
     if parts.scheme not in ("mqtt", "mqtts") or not parts.hostname or parts.fragment:
         raise DefinitionError(f"broker URL {url!r}: {form}")
+    try:
+        parts.hostname.encode("idna")  # as the resolver will: its complaint would come in the middle of things
+    except UnicodeError as error:
+        raise DefinitionError(f"broker URL {url!r} ({error}): {form}") from None
     unknown = sorted(set(options) - {"ca", "cert", "key"})
     if unknown:
         raise DefinitionError(f"broker URL option {unknown[0]!r}: expected ca, cert or key")

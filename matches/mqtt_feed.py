@@ -20,7 +20,16 @@ import numpy.typing as npt
 from matches.block_store import BlockStore
 from matches.memory import HandListener
 from matches.mqtt_connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
-from matches.mqtt_messages import HandBatch, MatchInfo, MatchState, MatchStatus, MatchTotals, Total, plain_text
+from matches.mqtt_messages import (
+    MAX_ROWS,
+    HandBatch,
+    MatchInfo,
+    MatchState,
+    MatchStatus,
+    MatchTotals,
+    Total,
+    plain_text,
+)
 from matches.plan import MatchPlan, Run
 from matches.statistics import Estimate, estimate_of_sums
 from matches.variants import Float, Table
@@ -156,7 +165,7 @@ class Feed:
             link.send(topics.match(match, "hands"), batch.encode())
         if rows is not None:
             rate = max(num_played, 0) / max(time.monotonic() - self._start, 1e-3)
-            totals = MatchTotals(match=match, hands=num_hands, hands_per_second=rate, rows=rows())
+            totals = MatchTotals(match=match, hands=num_hands, hands_per_second=rate, rows=rows()[:MAX_ROWS])
             link.send(topics.match(match, "totals"), totals.encode(), True)
 
 

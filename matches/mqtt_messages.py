@@ -22,6 +22,7 @@ from game.errors import DefinitionError, FormatError
 MAX_PAIRS = 20_000  # of one block
 MAX_HANDS = 10_000_000  # of one match of a comparison
 MAX_LINE = 4095  # of the ACPC protocol
+MAX_ROWS = 500  # of running totals
 _WORD = r"[A-Za-z0-9._-]{1,64}"
 _log = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class MatchTotals(Message):
     match: Word
     hands: Count
     hands_per_second: Number
-    rows: Annotated[list[Total], Field(max_length=500)]
+    rows: Annotated[list[Total], Field(max_length=MAX_ROWS)]
 
 
 class HandBatch(Message):

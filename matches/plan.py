@@ -4,11 +4,13 @@ A duplicate match plays seed S twice, A first and then B first; `repeat` further
 Each half is one run, one ACPC match with a log of its own.
 """
 
+import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -93,14 +95,29 @@ class Run(BaseModel):
         return folder / f"{self.name}.log"
 
 
+@contextlib.contextmanager
+def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
+    """A file that appears whole when the block ends, or not at all: what stood there before stays until then."""
+    if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
+        with path.open("w", encoding=encoding, errors="replace", newline="") as file:
+            yield file
+        return
+    temporary = path.with_name(path.name + ".new")
+    try:
+        with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def save_json(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    temporary = path.with_name(path.name + ".new")
-    with temporary.open("w", encoding="utf-8") as file:
+    with written_whole(path) as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def create_folder(folder: Path, plan: MatchPlan) -> None:

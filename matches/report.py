@@ -246,8 +246,9 @@ def _played(half: Half, definition: GameDefinition, all_in_ev: bool) -> list[Pla
     for line in state_lines(half.path):
         number = hand_number(line)
         position = (half.seat_of_a - number) % 2
+        values = line_values(line)
         betting = line.split(":", 3)[2]
-        value = line_values(line)[position]
+        value = values[position]
         scored = expected_line_values(line, definition)[position] if all_in_ev else value
         # Whoever loses, loses what he put in, and the pot has as much of the other's; a split pot must be added up.
         pot = 2 * abs(value) if value else float(2 * min(parse_state_line(line, definition).betting.spent))

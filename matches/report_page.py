@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from game.errors import FormatError
 from matches.charts import Interval, interval_chart, running_chart
 from matches.report import MatchReport, Report, short_player
 from matches.statistics import Estimate
@@ -21,7 +22,13 @@ def report_page(report: Report) -> str:
     if isinstance(report, MatchReport):
         heading, body = _match_body(report)
     else:
-        heading, body = _comparison_body(report.data) if report.kind == "comparison" else _tournament_body(report.data)
+        make_body = _comparison_body if report.kind == "comparison" else _tournament_body
+        try:
+            heading, body = make_body(report.data)
+        except (LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise FormatError(
+                f"{report.title}/{report.kind}.json is no {report.kind} of ours ({error!r}): write the folder again"
+            ) from None
         body += _kept_matches(report.matches)
     style = files("matches").joinpath("page", "report.css").read_text(encoding="utf-8")
     return (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from agent.player import make_player
 from agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
 from game.definition import GameDefinition
-from game.errors import DefinitionError
+from game.errors import DefinitionError, FormatError
 from matches.aivat import Aivat
 from matches.all_in import expected_line_values
 from matches.expectation import Expectation, match_boards
@@ -47,6 +47,7 @@ def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[Strateg
     """The player of what follows `strategy:`, and its values: kept beside the strategy, made at the first use."""
     parsed = parse_spec(spec)
     opened = OpenStrategy(parsed.folder)
+    opened.verify()
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(
@@ -134,11 +135,22 @@ def score_boards(
             with path.with_suffix(".new").open("wb") as file:
                 np.save(file, values)
             path.with_suffix(".new").replace(path)
-        matches.append(np.load(path))
+        matches.append(_read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
     result = match_result(plan, definition, matches, chips)
     seconds = time.monotonic() - start
     return {**result, "seconds": seconds, "hands_per_second": result["hands"] / seconds, "faults": 0}
+
+
+def _read_boards(path: Path, hands: int) -> Float:
+    """[hands, 2]: the values of a match's boards, as `score_boards` keeps them."""
+    try:
+        values: Float = np.load(path, allow_pickle=False)
+        if values.shape != (hands, 2) or not np.isfinite(values).all():
+            raise ValueError(f"it holds {values.shape}, expected {(hands, 2)}")
+    except Exception as error:  # noqa: BLE001  # numpy raises what it likes on a file that is none of its own
+        raise FormatError(f"{str(path)!r} is damaged ({error}): remove it, and resume the match") from None
+    return values
 
 
 def _played(plan: MatchPlan, definition: GameDefinition, index: int, threads: int) -> Float:

@@ -16,7 +16,7 @@ from matches.hand import format_value
 from matches.log_tail import LogTail
 from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Say
 from matches.mqtt_feed import Feed, new_match_id, short_game, total_row
-from matches.mqtt_messages import MatchInfo, Total, plain_text
+from matches.mqtt_messages import MatchInfo, Total, check_word, plain_text
 from matches.mqtt_seats import RemoteTable
 from matches.statistics import estimate_of_sums
 from matches.transcript import is_complete
@@ -37,6 +37,7 @@ async def deal_at_broker(
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> bool:
     """Deal one match whose seats can be taken at a broker, and publish it: True if it was completed."""
+    check_word(table, "table")
     dealer = Dealer(settings, write_out, write_err, folder)
     ports = dealer.open()
     remote = RemoteTable(broker, table, settings, ports, say, patience_seconds)
@@ -120,7 +121,7 @@ class TableServer:
         self._status = status
         self._say = say
         self._broker = broker
-        self._table = table
+        self._table = table if broker is None else check_word(table, "table")
         self._patience_seconds = patience_seconds
         self._numbers = self._unplayed(num_matches)
         self.num_completed = 0
@@ -134,9 +135,12 @@ class TableServer:
 
     async def run(self) -> int:
         """Until all matches are played, or for ever; how many failed."""
-        async with asyncio.TaskGroup() as group:
-            for index in range(self._num_tables):
-                group.create_task(self._serve(index))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index in range(self._num_tables):
+                    group.create_task(self._serve(index))
+        except ExceptionGroup as errors:  # what ended one table ended all: the first says why
+            raise errors.exceptions[0] from None
         self._status(f"{self.num_completed} matches completed, {self.num_failed} failed")
         return self.num_failed
 

@@ -1,15 +1,19 @@
 """ACPC logs: written line by line while a match runs, read back for results, replays and resuming."""
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from game.betting import BettingState
 from game.definition import GameDefinition
 from game.errors import FormatError
 from game.match_state import read_match_state
+
+_MOST_DIGITS = 18  # of a hand's number
+Entry = TypeVar("Entry")
 
 
 def header_text(name: str, game: str, num_hands: int, seed: int, limits_ms: tuple[int, int, int]) -> str:
@@ -71,7 +75,7 @@ def is_complete(path: Path) -> bool:
 def hand_number(line: str) -> int:
     """The number of the hand of a `STATE` line."""
     number = line.split(":", 2)[1]
-    if not number.isdigit():
+    if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
         raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names")
     return int(number)
 
@@ -79,7 +83,10 @@ def hand_number(line: str) -> int:
 def line_values(line: str) -> list[float]:
     """The values of a `STATE` line, by position: the quick way to results."""
     try:
-        return [float(value) for value in line.rsplit(":", 2)[1].split("|")]
+        values = [float(value) for value in line.rsplit(":", 2)[1].split("|")]
+        if len(values) < 2 or not all(map(math.isfinite, values)):
+            raise ValueError
+        return values
     except (IndexError, ValueError):
         raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names") from None
 
@@ -114,9 +121,17 @@ def parse_state_line(line: str, definition: GameDefinition) -> LoggedHand:
         betting=state.betting,
         hole_cards=tuple(state.hole_cards),
         board=state.board,
-        values=tuple(line_values(f":{values}:")),
-        names=tuple(names.split("|")),
+        values=_by_player(line_values(f":{values}:"), definition, line),
+        names=_by_player(names.split("|"), definition, line),
     )
+
+
+def _by_player(entries: list[Entry], definition: GameDefinition, line: str) -> tuple[Entry, ...]:
+    if len(entries) != definition.num_players:
+        raise FormatError(
+            f"log line {line!r}: expected a value and a name for each of {definition.num_players} players"
+        )
+    return tuple(entries)
 
 
 def read_log(path: Path, definition: GameDefinition) -> Iterator[LoggedHand]:

@@ -6,6 +6,7 @@ It is computed on sampled boards, on all hands of both players at once, and exac
 made before any hand is scored and kept in `values/` beside the strategy, so that a score never fits its own data.
 """
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,6 +102,8 @@ def fit_values(
     def add(part: list[tuple[int, ...]], told: Listener | None) -> Float:
         sums = np.zeros((2, 2, num_entries))
         for done, cards in enumerate(part, start=1):
+            if stop.is_set():
+                break
             board = range_board(definition, cards)
             count = len(board.hands)
             frames = Frames(
@@ -116,10 +119,14 @@ def fit_values(
                 told(done * threads)
         return sums
 
+    stop = threading.Event()
     with ThreadPoolExecutor(threads) as pool:
         parts = [boards[thread::threads] for thread in range(threads)]
-        # One thread tells for all.
-        total: Float = np.sum(list(pool.map(add, parts, [listen, *[None] * (threads - 1)])), axis=0)
+        try:
+            # One thread tells for all.
+            total: Float = np.sum(list(pool.map(add, parts, [listen, *[None] * (threads - 1)])), axis=0)
+        finally:  # an interrupt does not wait for all boards
+            stop.set()
     return frozen(Values(starts, num_buckets, _means(total, starts, num_entries).astype(np.float32)))
 
 
@@ -154,6 +161,8 @@ def load_values(strategy: Strategy) -> Values | None:
     if not (folder / "manifest.json").exists():
         return None
     manifest, arrays = load_arrays(folder, KIND, VERSION)
+    if set(arrays) != set(Values._fields):
+        raise FormatError(f"{str(folder)!r} holds {', '.join(sorted(arrays))}: make values again with 'score --fit'")
     if manifest.fingerprint != strategy_fingerprint(strategy):
         raise FormatError(
             f"{str(folder)!r} holds values of an earlier solution: make them again with "

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from abstraction.array_store import (
     ArrayEntry,
     commit_manifest,
+    find_entry,
     open_array,
     read_manifest,
     remove_stale,
@@ -108,7 +109,7 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
     for entry in manifest.arrays.values():
         verify_array(folder, entry)
     for name, array in solver.arrays().items():
-        array[:] = open_array(folder, manifest.arrays[name])
+        array[:] = open_array(folder, find_entry(folder / MANIFEST, manifest.arrays, name))
     solver.iteration = manifest.iterations
     solver.nodes = manifest.nodes
     solver.effective_iterations = manifest.effective_iterations
@@ -126,7 +127,9 @@ def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: in
     manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "checkpoint")
     if manifest.iterations != iterations:
         return None
-    row = open_array(folder, manifest.arrays["table"])[2 * first_entry : 2 * (first_entry + num_actions)]
+    row = open_array(folder, find_entry(folder / MANIFEST, manifest.arrays, "table"))[
+        2 * first_entry : 2 * (first_entry + num_actions)
+    ]
     return float(row[num_actions:].sum())
 
 

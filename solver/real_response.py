@@ -23,7 +23,9 @@ from pydantic import BaseModel, ConfigDict
 
 from abstraction.array_store import (
     ArrayEntry,
+    check_writable,
     commit_manifest,
+    find_entry,
     open_array,
     read_manifest,
     remove_stale,
@@ -305,7 +307,7 @@ class RealResponse:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _open(self, folder: Path, fingerprint: str, resume: bool, values: Float) -> tuple[list[list[int]], float]:
-        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder)
         if not (folder / _MANIFEST).exists():
             return [[], []], 0.0
         if not resume:
@@ -315,8 +317,12 @@ class RealResponse:
             raise FormatError(
                 f"{str(folder)!r} holds a response to {manifest.policy}, not to {fingerprint}: choose another folder"
             )
-        verify_array(folder, manifest.arrays["values"])
-        values[:] = open_array(folder, manifest.arrays["values"])
+        entry = find_entry(folder / _MANIFEST, manifest.arrays, "values")
+        verify_array(folder, entry)
+        known = all(len({*flops}) == len(flops) and {*flops} <= set(range(NUM_FLOPS)) for flops in manifest.done)
+        if entry.shape != values.shape or len(manifest.done) != 2 or not known:
+            raise FormatError(f"{str(folder / _MANIFEST)!r} is not of this game: choose another folder")
+        values[:] = open_array(folder, entry)
         return manifest.done, manifest.seconds
 
     def _save(self, folder: Path, fingerprint: str, values: Float, done: list[list[int]], seconds: float) -> None:

@@ -14,7 +14,16 @@ import pytest
 from cli.main import main
 from matches.mqtt_connection import read_broker
 from matches.mqtt_feed import BATCH_LINES, Feed
-from matches.mqtt_messages import HandBatch, MatchInfo, MatchStatus, MatchTotals, Total, WorkerPresence, decode
+from matches.mqtt_messages import (
+    MAX_ROWS,
+    HandBatch,
+    MatchInfo,
+    MatchStatus,
+    MatchTotals,
+    Total,
+    WorkerPresence,
+    decode,
+)
 from matches.mqtt_watch import Board
 from tests.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
@@ -50,12 +59,14 @@ async def test_late_subscriber_learns_everything_but_the_hands(local_broker):
 
 async def test_more_hands_than_a_batch_holds_are_counted(local_broker):
     broker = at(local_broker)
-    async with Listener(broker, broker.topics.match("+", "hands")) as listener:
+    async with Listener(broker, broker.topics.match("+", "hands"), broker.topics.match("+", "totals")) as listener:
         feed = await asyncio.to_thread(Feed, broker, INFO, pytest.fail)
         for start in range(0, 20_000, 2000):
             feed.hands(2000, b"\n".join(LINE % number for number in range(start, start + 2000)))
+        feed.totals(20_000, lambda: 600 * rows())  # a sweep has more cells than a message rows
         await asyncio.to_thread(feed.close, "finished")
-        await until(lambda: listener.messages, "a batch")
+        await until(lambda: listener.payloads("hands") and listener.payloads("totals"), "a batch and totals")
+    assert len(decode(MatchTotals, listener.payloads("totals")[-1]).rows) == MAX_ROWS
     batches = [decode(HandBatch, payload) for payload in listener.payloads("hands")]
     assert sum(batch.left_out + len(batch.lines) for batch in batches) == 20_000
     assert all(len(batch.lines) <= BATCH_LINES for batch in batches)

@@ -148,6 +148,8 @@ def test_password_from_a_file(tmp_path):
         ("host:1883", "expected mqtt"),
         ("mqtt://", "expected mqtt"),
         ("mqtt://host:99999", "expected mqtt"),
+        (f"mqtt://{64 * 'h'}", "label too long"),
+        ("mqtt://a..b", "label empty"),
         ("mqtt://host/a/#b", "expected mqtt"),
         ("mqtt://host/a+", "topic root"),
         ("mqtt://host?ca=x", "mqtts"),

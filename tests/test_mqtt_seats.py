@@ -1,8 +1,10 @@
 """Seats over MQTT at a real broker: the same match as over TCP, and nobody sees another's cards."""
 
 import asyncio
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from matches.mqtt_messages import SeatPresence
 from matches.mqtt_player import RemoteSeat
 from matches.table_server import TableServer, deal_at_broker
 from matches.transcript import is_complete
-from tests.network import ROOT, Listener, at, broker_name, start_broker, until, within
+from tests.network import ROOT, Listener, at, broker_name, ended, start_broker, until, url, within
 from tests.table import Table, make_settings
 
 LEDUC = find_definition("leduc")
@@ -207,25 +209,25 @@ async def test_what_a_player_is_told_when_it_cannot_sit(local_broker, tmp_path):
 
 
 async def test_killed_dealer_frees_its_players(local_broker, tmp_path):
-    """Its will says that the table is lost."""
-    broker = at(local_broker)
-    dealing = asyncio.create_task(deal(broker, settings(hands=100_000), tmp_path))
-    seats = [asyncio.create_task(sit(broker, seat)) for seat in range(2)]
-    log = tmp_path / "match.log"
-    await until(lambda: log.exists() and "STATE:" in log.read_text(), "a hand")
-    async with Listener(broker) as other:  # what the broker would publish in the dealer's name
-        info = (await _retained(broker, broker.topics.table("demo"))).replace(b'"state":"open"', b'"state":"lost"')
-        other.link.send(broker.topics.table("demo"), info)
+    """The command itself, killed in the middle of its match: its will says that the table is lost."""
+    address = url(local_broker)
+    broker = read_broker(address, {})
+    match = ["dealer", "match", "leduc", "1000000", "7", "Alice", "Bob", "-q"]
+    reach = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", *match, "--broker", address, "--table", "demo"],
+        cwd=tmp_path,  # its log goes there
+        env={**os.environ, "PYTHONPATH": reach},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with ended(process):
+        seats = [asyncio.create_task(sit(broker, seat)) for seat in range(2)]
+        log = tmp_path / "match.log"
+        await until(lambda: log.exists() and "STATE:" in log.read_text(), "a hand")
+        process.kill()
         results = await within(asyncio.gather(*seats, return_exceptions=True))
-    dealing.cancel()
-    await asyncio.gather(dealing, return_exceptions=True)
     assert [str(result) for result in results] == ["the dealer of table 'demo' is gone"] * 2
-
-
-async def _retained(broker, topic):
-    async with Listener(broker, topic) as listener:
-        await until(lambda: listener.messages, "a retained message")
-    return listener.messages[0][1]
 
 
 async def test_table_server_deals_match_after_match(tmp_path):

@@ -81,7 +81,7 @@ def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedM
             f"{str(folder)!r} cannot be resumed: its abstraction is {manifest.abstraction}, this one's {abstraction}; "
             "the code or the tables behind it changed"
         )
-    entries = [*manifest.arrays.values(), *(shard.table for shard in manifest.shards)]
+    entries = [*manifest.arrays.values(), *(entry for shard in manifest.shards for entry in (shard.table, shard.rng))]
     for entry in entries:
         verify_array(folder, entry)
     return manifest
@@ -89,7 +89,7 @@ def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedM
 
 def _without_children(config: dict[str, Any]) -> dict[str, Any]:
     """A config less what may change between a run and its continuation: children, their threads and batches."""
-    solver = {key: value for key, value in config["solver"].items() if key != "threads"}
+    solver = {key: value for key, value in (config.get("solver") or {}).items() if key != "threads"}
     weigh = (config.get("distributed") or {}).get("weigh_by_flops", True)
     return {**config, "solver": solver, "distributed": {"weigh_by_flops": weigh}}
 

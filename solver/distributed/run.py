@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstraction.abstract_game import AbstractGame
-from abstraction.array_store import ArrayEntry, open_array, write_array
+from abstraction.array_store import ArrayEntry, find_entry, open_array, write_array
 from abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
 from game.errors import DefinitionError
 from solver.config import RunConfig
@@ -26,6 +26,8 @@ from solver.distributed.pieces import (
     whole_pieces,
 )
 from solver.run import Progress, Run
+
+_ZEROS = 1 << 22  # entries written at a time
 
 
 def check_settings(config: RunConfig, ray_address: str | None) -> None:
@@ -95,7 +97,7 @@ class DistributedRun(Run):
         manifest = checkpoint.read(self.folder, self._config_dict, self.game.fingerprint)
         if manifest.arrays:
             for name, array in self.head.arrays().items():
-                array[:] = open_array(self.folder, manifest.arrays[name])
+                array[:] = open_array(self.folder, find_entry(self.folder / checkpoint.MANIFEST, manifest.arrays, name))
         self.head.restore(manifest.iterations, manifest.nodes, manifest.effective_iterations)
         self.seconds = manifest.seconds
         self.history = manifest.history
@@ -146,8 +148,12 @@ class DistributedRun(Run):
         top, rest = whole_pieces(game)
         own, reached = pack_strategy(head.piece.nodes, head.piece.num_buckets, head.top_table, dtype)
         scratch = folder / ".probabilities.tmp"  # on disk: the whole need not fit the head's memory
-        stored = np.memmap(scratch, dtype=dtype, mode="w+", shape=(game.num_entries,))
         try:
+            with scratch.open("wb") as file:
+                # Written, not left as a hole: a full disk is an error here, but the end of the process in mapped memory.
+                for start in range(0, game.num_entries, _ZEROS):
+                    file.write(bytes(np.dtype(dtype).itemsize * min(_ZEROS, game.num_entries - start)))
+            stored = np.memmap(scratch, dtype=dtype, mode="r+", shape=(game.num_entries,))
             head.piece.copy_to(top, 1, own, stored)
             for clusters, (entry, count) in zip(head.child_clusters, pending()):
                 child_piece(game, clusters).copy_to(rest, 1, open_array(folder, entry), stored)
@@ -155,7 +161,7 @@ class DistributedRun(Run):
                 reached += count
             return commit_strategy(folder, game, stored, reached, fields)
         finally:
-            scratch.unlink()
+            scratch.unlink(missing_ok=True)
 
     def close(self) -> None:
         """End the children."""
