@@ -8,6 +8,9 @@ and 18 GB of memory.
 """
 
 import argparse
+import gc
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,36 +46,34 @@ def main() -> None:
     game = build_abstract_game(read_config(CONFIGS / f"{name}.toml", RunConfig, {}))
     response = ExactResponse(game)
     budgets = [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
-    final = np.empty(game.num_entries, dtype=np.float32)
-
-    def keep(policy: Policy) -> float:
-        final[:] = policy
-        return response.exploitability(policy).exploitability_mbb
-
-    first = run_timed(game, name, "pcs", budgets, keep)
-    belongs = entries_of(game, 0)
-    against: list[Point] = []
-
-    def measure(policy: Policy) -> float:
-        """Exploitability; and the mean over both seats of what it wins from the final strategy."""
-        seats = [np.where(mine, policy, final) for mine in (belongs, ~belongs)]
-        values = [response.exploitability(mixed).value_mbb for mixed in seats]
-        played.append((values[0] - values[1]) / 2.0)
-        return response.exploitability(policy).exploitability_mbb
-
     points: list[Point] = []
-    for sampler in ("pcs", "chance"):
-        played: list[float] = []
-        curve = run_timed(game, name, sampler, budgets, measure)
-        points += curve
-        against += [Point(p.curve, p.seed, p.nodes, p.seconds, value) for p, value in zip(curve, played)]
+    against: list[Point] = []
+    with tempfile.TemporaryDirectory(
+        prefix="foldwise-bluff-"
+    ) as folder:  # strategies of gigabytes, one at a time in memory
+        kept: list[Path] = []
+
+        def keep(policy: Policy) -> float:
+            kept.append(Path(folder) / f"{len(kept)}.npy")
+            np.save(kept[-1], policy)
+            return response.exploitability(policy).exploitability_mbb
+
+        for sampler in ("pcs", "chance"):
+            points += run_timed(game, name, sampler, budgets, keep)
+            gc.collect()  # the solver's table goes before the next one comes
+        final = np.load(kept[len(budgets) - 1], mmap_mode="r")
+        belongs = entries_of(game, 0)
+        for point, path in zip(points, kept):
+            policy = np.load(path, mmap_mode="r")
+            seats = (response.exploitability(np.where(mine, policy, final)) for mine in (belongs, ~belongs))
+            first, second = (found.value_mbb for found in seats)
+            against.append(replace(point, exploitability_mbb=(first - second) / 2.0))
     write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
     write_csv(arguments.output / f"johanson_2012_{name}_against_final.csv", against)
     draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, thousandths")
     draw_timed(
         arguments.output / f"johanson_2012_{name}_against_final.png", against, name, "against final PCS", log=False
     )
-    print(f"final PCS strategy: {first[-1].exploitability_mbb:.4g} thousandths")
     report_timed(f"Johanson 2012, {name}", points, "exploitability in thousandths")
     report_timed(f"Johanson 2012, {name} against the final PCS strategy", against, "thousandths a game")
 
