@@ -114,6 +114,9 @@ def _draw(path: Path, cells: list[Cell]) -> None:
                 label=approach,
             )
         panel.set(xscale="log", xlabel="solving time, s", ylabel="mbb per hand", title=f"against {opponent}")
+        times = sorted({cell.seconds for cell in cells})
+        panel.set_xticks(times, [f"{seconds:g}" for seconds in times])
+        panel.minorticks_off()
         panel.legend()
     figure.savefig(path, dpi=130)
 
