@@ -91,17 +91,22 @@ def check_writable(folder: Path) -> None:
         raise DefinitionError(f"output {str(folder)!r} cannot be written to: give another folder")
 
 
-def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
-    """Map an array read-only; a missing, cut or foreign file is reported by its name."""
-    path = folder / entry.file
+def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[Any]:
+    """Map a `.npy` file read-only; a missing, cut or foreign one is reported by its name."""
     try:
         # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
-        array = np.lib.format.open_memmap(path, mode="r")
+        return np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
-        raise FormatError(f"{str(path)!r} is missing: the folder is incomplete, write it again") from None
+        raise FormatError(f"{str(path)!r} is missing: the folder is incomplete, {remedy}") from None
     except (ValueError, OSError, EOFError, SyntaxError, TypeError, OverflowError, tokenize.TokenError) as error:
         reason = " ".join(str(error).split())
-        raise FormatError(f"{str(path)!r} is damaged ({reason}): write the folder again") from error
+        raise FormatError(f"{str(path)!r} is damaged ({reason}): {remedy}") from error
+
+
+def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
+    """Map an array read-only, as the manifest describes it."""
+    path = folder / entry.file
+    array = map_file(path)
     if (array.shape, array.dtype.str) != (entry.shape, entry.dtype):
         raise FormatError(
             f"{str(path)!r} holds {array.dtype.str} {array.shape}, the manifest says {entry.dtype} {entry.shape}: "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from abstraction.array_store import map_file
 from agent.player import make_player
 from agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
 from game.definition import GameDefinition
@@ -144,12 +145,10 @@ def score_boards(
 
 def _read_boards(path: Path, hands: int) -> Float:
     """[hands, 2]: the values of a match's boards, as `score_boards` keeps them."""
-    try:
-        values: Float = np.load(path, allow_pickle=False)
-        if values.shape != (hands, 2) or not np.isfinite(values).all():
-            raise ValueError(f"it holds {values.shape}, expected {(hands, 2)}")
-    except Exception as error:  # noqa: BLE001  # numpy raises what it likes on a file that is none of its own
-        raise FormatError(f"{str(path)!r} is damaged ({error}): remove it, and resume the match") from None
+    remedy = "remove it, and resume the match"
+    values: Float = np.array(map_file(path, remedy))
+    if values.shape != (hands, 2) or values.dtype.kind != "f" or not np.isfinite(values).all():
+        raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape}, expected finite {(hands, 2)}): {remedy}")
     return values
 
 

@@ -75,10 +75,18 @@ async def test_more_hands_than_a_batch_holds_are_counted(local_broker):
 
 DYING_FEED = """
 import sys, time
+import matches.mqtt_feed as feeds
 from matches.mqtt_connection import read_broker
-from matches.mqtt_feed import Feed
 from matches.mqtt_messages import MatchInfo
-Feed(read_broker(sys.argv[1]), MatchInfo.model_validate_json(sys.argv[2]), print)
+class Link(feeds.Link):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        links.append(self)
+links, feeds.Link = [], Link
+feeds.Feed(read_broker(sys.argv[1]), MatchInfo.model_validate_json(sys.argv[2]), print)
+while not (links and links[0].connected.is_set()) or links[0]._outbox or links[0]._flying:
+    time.sleep(0.01)  # polling, until the broker has acknowledged what was sent
+print("acknowledged", flush=True)
 time.sleep(1000)  # until it is killed
 """
 
@@ -87,9 +95,11 @@ async def test_will_of_a_killed_publisher(local_broker):
     address = url(local_broker)
     broker = read_broker(address, {})
     async with Listener(broker, broker.topics.match("m", "status")) as listener:
-        process = start_python(DYING_FEED, address, INFO.encode().decode())
+        process = start_python(DYING_FEED, address, INFO.encode().decode(), stdout=subprocess.PIPE)
         with ended(process):
             await until(lambda: listener.messages, "the start")
+            # amqtt has lost the will of a client that died while it was being answered.
+            assert await asyncio.to_thread(process.stdout.readline) == b"acknowledged\n"
             process.send_signal(signal.SIGKILL)
             await until(lambda: len(listener.messages) == 2, "the will")
     states = [decode(MatchStatus, payload).state for _, payload in listener.messages]

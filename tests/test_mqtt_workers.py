@@ -190,8 +190,7 @@ from pathlib import Path
 from matches.mqtt_connection import read_broker
 from matches.mqtt_worker import Worker
 worker = Worker(read_broker(sys.argv[1]), "stuck", Path(sys.argv[2]), 2, lambda text: None)
-# Stuck in its block until it is killed.
-worker._player.play = lambda block: (print("playing", flush=True), time.sleep(1000))
+worker._player.play = lambda block: (print("playing", flush=True), time.sleep(1000))  # stuck until it is killed
 asyncio.run(worker.run())
 """
 
