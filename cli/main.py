@@ -1,5 +1,6 @@
 """`foldwise COMMAND`: the commands, and one place where errors become one line and an exit code."""
 
+import errno
 import os
 import sys
 from importlib.metadata import version
@@ -57,7 +58,16 @@ def foldwise(
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
 _ArgumentError: Any = typer.BadParameter.__mro__[2]
-_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, PipelineError, OSError)
+_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, PipelineError)
+
+
+def _system_text(error: OSError) -> str:
+    """What the system refused, where it says so, and what to do."""
+    if error.errno == errno.ENOSPC:
+        return "no space left on the device: make room or give another folder; files written before are whole"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"{error.filename!r} cannot be opened or written ({error.strerror}): give another file or folder"
+    return str(error)
 
 
 def _fail(message: str, code: int) -> int:
@@ -90,6 +100,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"more than this machine can hold ({error}): give smaller numbers", 2)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
+    except OSError as error:
+        return _fail(_system_text(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code
         return _fail("interrupted", 130)
     return result if isinstance(result, int) else 0
