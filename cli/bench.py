@@ -16,6 +16,7 @@ _ITERATIONS = {
     "cfr+": 1000,
     "lcfr": 1000,
     "dcfr": 1000,
+    "dcfr+": 1000,
 }
 
 

@@ -38,7 +38,7 @@ def solve(
     sampler: Annotated[
         str | None,
         typer.Option(
-            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, or vector- or semivector- "
+            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, dcfr+, or vector- or semivector- "
             "with average, outcome, external, robust."
         ),
     ] = None,

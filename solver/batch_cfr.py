@@ -1,4 +1,4 @@
-"""CFR, CFR+, linear and discounted CFR by street-by-street passes, for games of many buckets."""
+"""CFR, CFR+, linear and discounted CFR, DCFR+ by street-by-street passes, for games of many buckets."""
 
 from typing import Any
 

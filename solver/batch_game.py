@@ -2,7 +2,7 @@
 
 The stack walk of `vector_kernels` multiplies a matrix by a vector at every end of the game: the matrix is read each
 time. Limit hold'em with nested buckets has 9,639 ends on the river and a matrix of 625 x 625 to 10,000 x 10,000: as two
-products of matrices they run at the pace of BLAS, on all cores.
+products of matrices they run at the pace of BLAS, on all cores, or faster where few reaches are left (`sparse_product`).
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from abstraction.abstract_game import AbstractGame, Matrices
 from game.tree_kernels import CHANCE, DECISION, FOLDED
 from solver.batch_kernels import BatchTree, Subgames
+from solver.sparse_product import multiply
 
 Floats = npt.NDArray[np.floating[Any]]
 Pair = tuple[Floats, Floats]
@@ -114,11 +115,11 @@ class BatchGame:
     def settle(self, traverser: int) -> None:
         """Values at all ends of the game, from the opponent's reach; what is at stake is multiplied in on the way up."""
         for street, groups in enumerate(self.ends):
-            values = self.values(street, traverser)
+            values, reach = self.values(street, traverser), self.reach[street][1 - traverser]
             for ends in groups:
-                reach = self.reach[street][1 - traverser][ends.rows[1 - traverser]]
                 matrix = ends.matrix.T if traverser == 0 else ends.matrix
-                np.matmul(reach, matrix, out=values[ends.first : ends.last])
+                out = values[ends.first : ends.last]
+                multiply(reach, ends.rows[1 - traverser], matrix, out, self._pool, self._threads)
 
     def pass_up(self, traverser: int, kernel: Callable[..., Any], *arguments: Any, is_trial: bool = False) -> Floats:
         """Values by `kernel`, street after street from the last; returns those of the root."""

@@ -9,7 +9,7 @@ from abstraction.config import AbstractionConfig, Strict
 _VECTOR_KINDS = ("average", "outcome", "external", "robust")
 SAMPLED = ("chance", "external", "outcome", "average")
 PUBLIC_CHANCE = ("pcs", "opcs", "spcs")
-FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr")
+FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr+")
 VECTOR_SAMPLED = tuple(f"{form}-{kind}" for form in ("vector", "semivector") for kind in _VECTOR_KINDS)
 
 # Average strategy sampling was published with beta = 10^6 for 3 x 10^12 nodes (Gibson et al. 2012): the same bonus for a
@@ -49,6 +49,7 @@ class SolverConfig(Strict):
         "cfr+",
         "lcfr",
         "dcfr",
+        "dcfr+",
         "vector-average",
         "vector-outcome",
         "vector-external",

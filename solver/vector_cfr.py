@@ -1,4 +1,4 @@
-"""CFR, CFR+, linear and discounted CFR: one full-width loop, the schedule is data."""
+"""CFR, CFR+, linear and discounted CFR, DCFR+: one full-width loop, the schedule is data."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -49,12 +49,18 @@ def _discounted(t: Float) -> Steps:
     return Steps(positive, np.full_like(t, 0.5), (last / t) ** 2, np.ones_like(t), np.full_like(t, -np.inf))
 
 
+def _discounted_plus(t: Float) -> Steps:
+    """DCFR+ with alpha 3/2, gamma 4, Xu et al. (IJCAI 2024): discounted CFR whose regrets are floored as in CFR+."""
+    return _discounted(t)._replace(sum_factor=((t - 1.0) / t) ** 4, floor=np.zeros_like(t))
+
+
 Schedule = Callable[[Float], Steps]
 SCHEDULES: dict[str, Schedule] = {
     "cfr": _cfr,
     "cfr+": _cfr_plus,
     "lcfr": _linear,
     "dcfr": _discounted,
+    "dcfr+": _discounted_plus,
 }
 
 

@@ -1,5 +1,6 @@
 """The joint distribution of bucket sequences against pairwise counting, and full-width passes on it against the walk."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -22,11 +23,13 @@ from game.hole_cards import PAIR_CARDS, pair_number
 from game.library import find_game
 from game.tree import CALL_CODE, FOLD_CODE
 from game.tree_kernels import DECISION
+from solver import sparse_product
 from solver.batch_cfr import BatchCfr
 from solver.best_response import ExactResponse, _BatchResponder, _WalkResponder
 from solver.chance_pieces import ChanceInPieces
 from solver.config import FULL_WIDTH, SolverConfig
 from solver.regret_kernels import normalise_sums
+from solver.sparse_kernels import DEPTH, WIDTH
 from solver.vector_cfr import VectorCfr
 
 pytestmark = pytest.mark.jit
@@ -175,14 +178,37 @@ def run(solver: VectorCfr | BatchCfr, iterations: int) -> npt.NDArray[np.float64
     return solver.table
 
 
+@pytest.mark.parametrize("most_entries_share", [0.0, 1.0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("sampler", FULL_WIDTH)
-def test_passes_with_products_equal_the_walk(sampler: str) -> None:
+def test_passes_with_products_equal_the_walk(
+    sampler: str, most_entries_share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On limit hold'em with 81 sequences: the same table, regrets and sums, and the same count of nodes."""
+    monkeypatch.setattr(sparse_product, "_MOST_ENTRIES_SHARE", most_entries_share)
     config = SolverConfig(sampler=sampler, threads=2)
     walk, passes = VectorCfr(limit_game(), config), BatchCfr(limit_game(), config, np.float64)
     # Regrets that are equal but for rounding decide ties at random later on: few iterations, and all of them compared.
     np.testing.assert_allclose(run(passes, 3), run(walk, 3), rtol=1e-9, atol=1e-9)
     assert passes.nodes == walk.nodes > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize("depth, width", [(1, 3), (81, 81), (DEPTH, WIDTH), (2 * DEPTH + 7, WIDTH + 1), (600, 900)])
+def test_products_by_entries_equal_blas(
+    depth: int, width: int, is_transposed: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows with nothing, with one entry, with some and with all."""
+    monkeypatch.setattr(sparse_product, "_MOST_ENTRIES_SHARE", 1.0)
+    rng = np.random.default_rng(depth + width)
+    reach = rng.random((40, depth))
+    reach *= rng.random((40, depth)) < rng.choice([0.0, 1.5 / depth, 0.1, 1.0], size=(40, 1))
+    matrix = rng.normal(size=(width, depth)).T if is_transposed else rng.normal(size=(depth, width))
+    rows = rng.integers(0, 40, size=100)
+    out = np.full((100, width), np.nan)
+    with ThreadPoolExecutor(threads) as pool:
+        sparse_product.multiply(reach, rows, matrix, out, pool, threads)
+    np.testing.assert_allclose(out, reach[rows] @ matrix, rtol=1e-12, atol=1e-12)
 
 
 def average_policy(game: AbstractGame, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

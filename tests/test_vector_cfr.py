@@ -42,6 +42,7 @@ SCHEDULES: dict[str, Schedule] = {
     "cfr+": lambda t: (1.0, 1.0, 1.0, float(t), 0.0),
     "lcfr": lambda t: ((t - 1) / t, (t - 1) / t, (t - 1) / t, 1.0, -inf),
     "dcfr": dcfr,
+    "dcfr+": lambda t: (*dcfr(t, gamma=4.0)[:4], 0.0),
 }
 
 
@@ -127,6 +128,7 @@ def test_members_of_the_discounted_family_meet() -> None:
         ("kuhn", -1.0 / 18.0, 1e-6, "dcfr", 100_000, 1e-6),
         ("leduc", -0.0856, 1e-4, "cfr+", 4000, 1e-4),
         ("leduc", -0.0856, 1e-4, "dcfr", 4000, 1e-4),
+        ("leduc", -0.0856, 1e-4, "dcfr+", 4000, 1e-4),
     ],
 )
 def test_small_games_are_solved(

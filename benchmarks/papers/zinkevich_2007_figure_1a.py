@@ -30,23 +30,26 @@ PAPER = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="*", default=["limit-5", "limit-6"], choices=PAPER)
-    parser.add_argument("--sampler", default="cfr+")
+    parser.add_argument("--sampler", default="dcfr+")
     parser.add_argument("--to", type=float, nargs="*", help="mb/h to reach, one after the other; default: the paper's")
     parser.add_argument("--seconds", type=float, default=3600.0, help="give up after this much solving")
+    parser.add_argument("--resume", action="store_true", help="go on in the folders of an earlier run")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     rows: list[tuple[object, ...]] = []
     for name in arguments.games:
         targets = sorted(arguments.to or [PAPER[name][0]], reverse=True)
-        rows += _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name)
+        rows += _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name, arguments.resume)
         with (arguments.output / "zinkevich_2007_figure_1a.csv").open("w", newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow(["game", "sampler", "iterations", "seconds", "exploitability_mbb", "boards"])
             writer.writerows(rows)
 
 
-def _solve(name: str, sampler: str, targets: list[float], seconds: float, folder: Path) -> list[tuple[object, ...]]:
+def _solve(
+    name: str, sampler: str, targets: list[float], seconds: float, folder: Path, resume: bool
+) -> list[tuple[object, ...]]:
     """Solve to the last target, with a line at each one reached."""
     settings: dict[str, object] = {
         "solver.sampler": sampler,
@@ -55,7 +58,7 @@ def _solve(name: str, sampler: str, targets: list[float], seconds: float, folder
         "solver.threads": 2,
     }
     config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
-    run = Run(build_abstract_game(config), config, folder, resume=False)
+    run = Run(build_abstract_game(config), config, folder, resume)
     matrices = run.game.deals.matrices
     counted = matrices.boards_counted if matrices is not None else None
     boards = "all boards" if counted is None else f"{counted:,} of 134,459 boards"

@@ -1,0 +1,41 @@
+"""Products with reaches, most of which are zero once players have given up most of their actions."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.side_by_side import side_by_side
+from solver.sparse_kernels import DEPTH, count_entries, list_entries, multiply_entries
+
+Floats = npt.NDArray[np.floating[Any]]
+
+# Up to this share of entries that are not zero, adding up the rows they pick is faster than BLAS with all of them.
+_MOST_ENTRIES_SHARE = 0.18
+
+
+def multiply(
+    reach: Floats, rows: npt.NDArray[np.intp], matrix: Floats, out: Floats, pool: Executor | None, threads: int
+) -> None:
+    """out = reach[rows] @ matrix: by BLAS, or by the entries that are not zero where they are few."""
+
+    def share_out(total: int, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call `kernel` on 0 to `total`, an equal share for every thread."""
+        if pool is None:
+            kernel(0, total, *arguments)
+            return
+        edges = [(total * share // threads, total * (share + 1) // threads) for share in range(threads)]
+        side_by_side(pool, lambda edge: kernel(*edge, *arguments), edges)
+
+    counts = np.empty((len(rows), -(-reach.shape[1] // DEPTH)), dtype=np.int32)
+    share_out(len(rows), count_entries, reach, rows, counts)
+    starts = np.zeros(counts.size + 1, dtype=np.int64)
+    np.cumsum(counts.ravel(), out=starts[1:])
+    if starts[-1] > _MOST_ENTRIES_SHARE * len(rows) * reach.shape[1]:
+        np.matmul(reach[rows], matrix, out=out)
+        return
+    places, weights = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=reach.dtype)
+    share_out(len(rows), list_entries, reach, rows, starts, places, weights)
+    share_out(out.shape[1], multiply_entries, starts, places, weights, matrix, out)
