@@ -38,8 +38,8 @@ def solve(
     sampler: Annotated[
         str | None,
         typer.Option(
-            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, dcfr+, or vector- or semivector- "
-            "with average, outcome, external, robust."
+            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, dcfr+, or vector- or "
+            "semivector- with average, outcome, external, robust."
         ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None,

@@ -49,7 +49,9 @@ class FakeTime:
     monotonic = perf_counter
 
 
-@pytest.mark.parametrize("sampler", ["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr", "dcfr+"])
+@pytest.mark.parametrize(
+    "sampler", ["chance", "external", "outcome", "average", "cfr", "cfr+", "lcfr", "dcfr", "dcfr+"]
+)
 def test_every_sampler_learns_leduc(sampler, tmp_path):
     """Far below the uniform strategy's 2,374 mbb; bounds are five times what a seed of 1 reached."""
     iterations = {"chance": 2000, "outcome": 100_000}.get(
