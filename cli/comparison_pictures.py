@@ -17,18 +17,35 @@ _FOLD_COLOUR, _CALL_COLOUR = (0.36, 0.55, 0.80), (0.45, 0.72, 0.42)
 
 
 def draw_comparison(result: dict[str, Any], output: Path) -> None:
-    """Means with their 95% intervals, variants along the axis, a panel for each opponent."""
+    """Means with their 95% intervals, variants along the axis, a panel for each opponent; with LBR, both sides in one."""
     rows, opponents = result["rows"], result["opponents"]
-    figure, panels = new_axes(2.0 + 3.2 * len(opponents), 4.2, len(opponents))
-    for j, (axes, opponent) in enumerate(zip(np.atleast_1d(panels), opponents)):
+    with_lbr = all("lbr_mbb" in row for row in rows)
+    columns = len(opponents) + with_lbr
+    figure, made = new_axes(2.0 + 3.2 * columns, 4.2, columns)
+    panels = np.atleast_1d(made)
+    for j, (axes, opponent) in enumerate(zip(panels, opponents)):
         cells = [row["results"][j] for row in rows]
         means, halves = [cell["mean_mbb"] for cell in cells], [cell["ci95_mbb"] for cell in cells]
         axes.errorbar(range(len(rows)), means, yerr=halves, fmt="o", capsize=4)
         axes.axhline(0.0, color="0.7", linewidth=0.8)
         axes.set_xticks(range(len(rows)), [row["variant"] for row in rows], rotation=30, ha="right")
         axes.set_title(short_name(opponent), fontsize="medium")
-    np.atleast_1d(panels)[0].set_ylabel("mbb per hand, 95% intervals")
+    panels[0].set_ylabel("mbb per hand, 95% intervals")
+    if with_lbr:
+        _draw_both_sides(panels[-1], rows)
     figure.savefig(output, dpi=130)
+
+
+def _draw_both_sides(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """What a variant wins on average over what it loses to local best response: best is up and to the left."""
+    for row in rows:
+        x, y = row["lbr_mbb"], row["avg_mbb"]
+        axes.errorbar(
+            x, y, xerr=row["lbr_ci95_mbb"], yerr=row["avg_ci95_mbb"], fmt="o", capsize=3, label=row["variant"]
+        )
+    axes.set(xlabel="loses to lbr", ylabel="wins on average")
+    axes.set_title("both sides", fontsize="medium")
+    axes.legend(fontsize="small")
 
 
 def short_name(player: str) -> str:
