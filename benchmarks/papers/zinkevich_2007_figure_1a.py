@@ -56,6 +56,7 @@ def _solve(
         "solver.exploitability_mbb": targets[-1],
         "solver.seconds": seconds,
         "solver.threads": 2,
+        "solver.checkpoint_seconds": 300.0,
     }
     config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
     run = Run(build_abstract_game(config), config, folder, resume)
