@@ -1,27 +1,21 @@
 """What changes of a preset are worth: each is solved for the same time, then played against by local best response.
 
-Usage: python benchmarks/presets.py [--seconds 60] [--hands 5000] [--postprocess none] CONFIG[,KEY=VALUE...] ...
+Usage: python benchmarks/presets.py [--seconds 60] [--hands 5000] [--from turn preflop] CONFIG[,KEY=VALUE...] ...
 
     python benchmarks/presets.py configs/hunl-tiny.toml configs/hunl-small.toml,solver.skip_iterations=0
 
-or, without solving, strategy folders that exist. Printed in mbb/h with 95% intervals, all on the same deals, beside the
-published figures for fcpa from the turn (Lisy and Bowling 2017).
+or, without solving, strategy folders that exist. Printed in mbb/h with 95% intervals, all on the same deals. Published
+for fcpa from the turn (Lisy and Bowling 2017): Slumbot 2016 4,020, Hyperborean 2014 3,852, Act1 2016 2,597, a bot
+without card abstraction -536; folding every hand loses 750.
 """
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from cli.lbr import measure
 from cli.main import main as foldwise
 
-PUBLISHED = {
-    "Slumbot 2016": 4020,
-    "Hyperborean 2014": 3852,
-    "Act1 2016": 2597,
-    "always fold": 750,
-    "no card abstraction": -536,
-}
+_SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they are many
 
 
 def solve(text: str, seconds: float, folder: Path) -> None:
@@ -39,31 +33,33 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--hands", type=int, default=5000, help="from each position")
     parser.add_argument("--bets", default="fcpa")
-    parser.add_argument("--from", dest="from_street", default="turn")
+    parser.add_argument("--from", dest="streets", nargs="+", default=["turn"])
     parser.add_argument("--postprocess", default="none")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/presets"), help="keeps the strategies")
     given = parser.parse_args()
-    settings = {
-        "bets": given.bets,
-        "from": given.from_street,
-        "samples": 1000,
-        "translation": "pseudo-harmonic",
-        "seed": given.seed,
-    }
-    rows: list[tuple[float, str]] = [(float(value), name) for name, value in PUBLISHED.items()]
-    with tempfile.TemporaryDirectory(prefix="foldwise-presets-") as name:
-        for number, preset in enumerate(given.presets):
-            folder = Path(preset)
-            if not folder.is_dir():
-                folder = Path(name) / str(number)
+    for preset in given.presets:
+        folder = Path(preset)
+        if not folder.is_dir():
+            name = "".join(c if c.isalnum() or c in "-." else "_" for c in Path(preset).name)
+            folder = given.output / f"{name}-{given.seconds:.0f}s"
+            if not (folder / "manifest.json").exists():
                 solve(preset, given.seconds, folder)
+        for street in given.streets:
+            settings = {
+                "bets": given.bets,
+                "from": street,
+                "samples": _SAMPLES.get(street, 1000),
+                "translation": "pseudo-harmonic",
+                "seed": given.seed,
+            }
             result, _ = measure(folder, given.postprocess, settings, given.hands)
             total = result.total
-            rows.append((total.mean_mbb, f"{preset} ± {total.ci95_mbb:.0f}"))
-            print(f"{preset}: lbr wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, {result.seconds:.0f} s")
-    print(f"\nlbr {given.bets} from {given.from_street} on, mbb/h")
-    for value, label in sorted(rows):
-        print(f"{value:8.0f}  {label}")
+            print(
+                f"{folder.name}: lbr {given.bets} from {street} wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, "
+                f"{2 * total.count:,} hands, {result.seconds:.0f} s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
