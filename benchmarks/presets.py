@@ -1,6 +1,6 @@
-"""What changes of a preset are worth: each is solved for the same time, then played against by local best response.
+"""What changes of a preset are worth: each is solved over as many nodes, then played against by local best response.
 
-Usage: python benchmarks/presets.py [--seconds 60] [--hands 5000] [--from turn preflop] CONFIG[,KEY=VALUE...] ...
+Usage: python benchmarks/presets.py [--nodes 2e9] [--hands 5000] [--from turn preflop] CONFIG[,KEY=VALUE...] ...
 
     python benchmarks/presets.py configs/hunl-tiny.toml configs/hunl-small.toml,solver.skip_iterations=0
 
@@ -18,9 +18,9 @@ from cli.main import main as foldwise
 _SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they are many
 
 
-def solve(text: str, seconds: float, folder: Path) -> None:
+def solve(text: str, nodes: str, folder: Path) -> None:
     config, *changes = text.split(",")
-    arguments = ["solve", config, "-o", str(folder), "--seconds", str(seconds), "--json"]
+    arguments = ["solve", config, "-o", str(folder), "--nodes", nodes, "--json"]
     for change in changes:
         arguments += ["--set", change]
     if foldwise(arguments) != 0:
@@ -30,7 +30,7 @@ def solve(text: str, seconds: float, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("presets", nargs="+")
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--nodes", default="2e9", help="a minute or so on two threads")
     parser.add_argument("--hands", type=int, default=5000, help="from each position")
     parser.add_argument("--bets", default="fcpa")
     parser.add_argument("--from", dest="streets", nargs="+", default=["turn"])
@@ -42,9 +42,9 @@ def main() -> None:
         folder = Path(preset)
         if not folder.is_dir():
             name = "".join(c if c.isalnum() or c in "-." else "_" for c in Path(preset).name)
-            folder = given.output / f"{name}-{given.seconds:.0f}s"
+            folder = given.output / f"{name}-{given.nodes}"
             if not (folder / "manifest.json").exists():
-                solve(preset, given.seconds, folder)
+                solve(preset, given.nodes, folder)
         for street in given.streets:
             settings = {
                 "bets": given.bets,
