@@ -20,7 +20,7 @@ _SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they 
 
 def solve(text: str, nodes: str, folder: Path) -> None:
     config, *changes = text.split(",")
-    arguments = ["solve", config, "-o", str(folder), "--nodes", nodes, "--json"]
+    arguments = ["solve", config, "-o", str(folder), "--nodes", nodes]
     for change in changes:
         arguments += ["--set", change]
     if foldwise(arguments) != 0:

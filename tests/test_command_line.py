@@ -5,10 +5,12 @@ import json
 import os
 import random
 import shutil
+import sys
 
 import pytest
 
 from abstraction.strategy import Strategy
+from cli import start
 from cli.main import app, main
 from cli.output import stdout
 from game.errors import FormatError
@@ -116,6 +118,22 @@ def test_solve_refuses_numbers_that_make_no_sense(arguments, tmp_path, capsys):
 def test_hands_that_no_machine_could_play(command, capsys):
     for hands in (0, -1, 10**10, 10**30):
         assert "--hands" in fails([*command, "nowhere", "--hands", hands], capsys)
+
+
+def test_an_interrupt_while_modules_are_read_is_one_line(monkeypatch, capsys):
+    class Interrupting:
+        @staticmethod
+        def find_spec(name, *_):
+            if name == "cli.main":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "cli.main")
+    monkeypatch.delattr("cli.main", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting, *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        start.run()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "foldwise: interrupted\n"
 
 
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TB"), OverflowError("int too large")])

@@ -1,0 +1,12 @@
+"""The console script: an interrupt while the program is still being read in ends it as one later does, in a line."""
+
+import sys
+
+
+def run() -> None:
+    try:
+        from cli.main import main
+    except KeyboardInterrupt:
+        print("foldwise: interrupted", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(main())
