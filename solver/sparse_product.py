@@ -13,7 +13,7 @@ from solver.sparse_kernels import DEPTH, count_entries, list_entries, multiply_e
 Floats = npt.NDArray[np.floating[Any]]
 
 # Up to this share of entries that are not zero, adding up the rows they pick is faster than BLAS with all of them.
-_MOST_ENTRIES_SHARE = 0.18
+_MOST_ENTRIES_SHARE = 0.22
 
 
 def multiply(
