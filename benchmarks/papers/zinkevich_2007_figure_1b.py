@@ -2,7 +2,8 @@
 
 The curves of 5, 8 and 10 buckets a street coincide in the paper: the iterations needed grow as the infosets do. Also
 prints iterations a second on one core, which the paper gives as 750 (18,496 states each), and with the betting in
-pieces by preflop sequence on two, which it gives as 1,700 on four.
+pieces by preflop sequence on two, which it gives as 1,700 on four. Curves of other games that OUTPUT holds from earlier
+runs stay in the table and in the picture.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from curves import CONFIGS
 
 from abstraction.abstract_game import AbstractGame
@@ -23,31 +25,36 @@ from solver.run import make_solver
 
 PAPER_ITERATIONS_PER_SECOND = 750
 PAPER_STATES = 18_496
+# Iterations and mb/h: section 5 and figure 1a.
+PAPER_POINTS = {
+    "limit-5": [(100e6, 3.4)],
+    "limit-6": [(200e6, 3.1)],
+    "limit-8": [(750e6, 2.7)],
+    "limit-10": [(200e6, 13.0), (2000e6, 2.2)],
+}
 _TIMED_ITERATIONS = 2000
+_FIRST_POINT = 0.01  # iterations per infoset
+
+Row = tuple[str, int, float, float, float]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="*", default=["limit-5", "limit-8"])
     parser.add_argument("--most", type=float, default=0.4, help="iterations per infoset to go to; the paper goes to 18")
-    parser.add_argument("--points", type=int, default=8)
+    parser.add_argument(
+        "--points", type=int, default=8, help=f"evaluations, spaced evenly in logarithm from {_FIRST_POINT} on"
+    )
     parser.add_argument("--speed-only", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
-    rows: list[tuple[str, int, float, float, float]] = []
+    arguments.output.mkdir(parents=True, exist_ok=True)
     for name in arguments.games:
         config = read_config(CONFIGS / f"{name}.toml", RunConfig, {"solver.sampler": "chance", "solver.threads": 1})
         game = build_abstract_game(config)
         _time(name, game, config)
         if not arguments.speed_only:
-            rows += _curve(name, game, config, arguments.most, arguments.points)
-    if rows:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        with (arguments.output / "zinkevich_2007_figure_1b.csv").open("w", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["game", "iterations", "iterations_per_infoset", "seconds", "exploitability_mbb"])
-            writer.writerows(rows)
-        _draw(arguments.output / "zinkevich_2007_figure_1b.png", rows)
+            _curve(name, game, config, np.geomspace(_FIRST_POINT, arguments.most, arguments.points), arguments.output)
 
 
 def _time(name: str, game: AbstractGame, config: RunConfig) -> None:
@@ -68,14 +75,13 @@ def _time(name: str, game: AbstractGame, config: RunConfig) -> None:
         )
 
 
-def _curve(
-    name: str, game: AbstractGame, config: RunConfig, most: float, num_points: int
-) -> list[tuple[str, int, float, float, float]]:
+def _curve(name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray[np.float64], output: Path) -> None:
+    """Solve to each share of iterations per infoset; files are written anew after each."""
     solver, response = make_solver(game, config), ExactResponse(game)
     policy = np.empty(game.num_entries, dtype=np.float32)
-    rows = []
+    rows: list[Row] = []
     seconds = 0.0
-    for share in np.linspace(most / num_points, most, num_points):
+    for share in shares:
         start = time.perf_counter()
         solver.advance(int(share * game.num_infosets) - solver.iteration)
         seconds += time.perf_counter() - start
@@ -88,10 +94,26 @@ def _curve(
             + ("" if value.boards_counted is None else f", {value.boards_counted:,} of 134,459 boards"),
             flush=True,
         )
-    return rows
+        _write(output / "zinkevich_2007_figure_1b.csv", rows)
 
 
-def _draw(path: Path, rows: list[tuple[str, int, float, float, float]]) -> None:
+def _write(path: Path, rows: list[Row]) -> None:
+    """The table with these rows for their game, and the picture of it."""
+    others: list[Row] = []
+    if path.exists():
+        with path.open(newline="") as stream:
+            for name, iterations, share, seconds, value in list(csv.reader(stream))[1:]:
+                if name != rows[0][0]:
+                    others.append((name, int(iterations), float(share), float(seconds), float(value)))
+    rows = sorted(others + rows, key=lambda row: (len(row[0]), row[:2]))  # limit-5 before limit-10
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["game", "iterations", "iterations_per_infoset", "seconds", "exploitability_mbb"])
+        writer.writerows(rows)
+    _draw(path.with_suffix(".png"), rows)
+
+
+def _draw(path: Path, rows: list[Row]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -100,7 +122,11 @@ def _draw(path: Path, rows: list[tuple[str, int, float, float, float]]) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     for name in dict.fromkeys(row[0] for row in rows):
         own = [row for row in rows if row[0] == name]
-        axes.plot([row[2] for row in own], [row[4] for row in own], marker=".", label=name)
+        (line,) = axes.plot([row[2] for row in own], [row[4] for row in own], marker=".", label=name)
+        num_infosets = own[-1][1] / own[-1][2]
+        for iterations, value in PAPER_POINTS.get(name, []):
+            axes.plot(iterations / num_infosets, value, marker="x", color=line.get_color(), linestyle="none")
+    axes.plot([], [], marker="x", color="grey", linestyle="none", label="as the paper reports")
     axes.set(xlabel="iterations per infoset", ylabel="exploitability, mb/h", xscale="log", yscale="log")
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
