@@ -25,11 +25,14 @@ def draw_categories(rng, keep, other, category_buckets, category_row, buckets, o
 
 
 @kernel
-def draw_holdem(rng, cards, evaluator, num_streets, num_board, deck, buckets, outcome_rows):
+def draw_holdem(rng, cards, evaluator, num_streets, num_board, buckets, outcome_rows):
     """Deal hole cards and board from the deck; buckets on every street, and the outcome row 0, 1, 2: lose, tie, win."""
+    deck = np.empty(52, dtype=np.int64)
     hands = np.empty((2, 2 + num_board), dtype=np.int64)
     found = np.empty(num_streets, dtype=np.int64)
     for deal in range(buckets.shape[0]):
+        for card in range(52):  # so that a deal depends on the generator alone
+            deck[card] = card
         shuffle_first(rng, deck, 4 + num_board)
         for player in range(2):
             hands[player, 0] = deck[2 * player]

@@ -61,14 +61,9 @@ class CardSource:
     def fingerprint(self) -> str:
         return self.cards.fingerprint
 
-    @cached_property
-    def _deck(self) -> npt.NDArray[np.int64]:
-        return np.arange(52)
-
     def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
-        deck = self._deck.copy()
         draw_holdem(
-            rng, self.cards.tables, evaluator_tables(), self.num_streets, self.board_cards, deck, buckets, outcome_rows
+            rng, self.cards.tables, evaluator_tables(), self.num_streets, self.board_cards, buckets, outcome_rows
         )
 
 

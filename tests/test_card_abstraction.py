@@ -1,6 +1,7 @@
 """Percentile buckets, bucket lookup and the abstraction's folder, over made-up strengths where real ones are slow."""
 
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,13 @@ from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
 from abstraction.card_building import build_cards
 from abstraction.card_config import CardConfig, PublicClusters, StreetCards
 from abstraction.hand_strength import STRENGTH_UNIT
+from abstraction.holdem_deals import CardSource
 from game.cards import parse_cards
 from game.errors import FormatError
 from game.evaluator import evaluator_tables
 from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from game.rng import make_states
 
 RNG = np.random.default_rng(5)
 
@@ -253,6 +256,19 @@ def test_lookup(methods, tmp_path):
             assert abstraction.buckets(moved[:2], moved[2 : 2 + len(board)]) == expected
     hands = np.array([rng.choice(52, 5, replace=False) for _ in range(50)], np.uint8)
     assert abstraction.bucket_hands(1, hands).tolist() == [naive_bucket(abstraction, hand) for hand in hands.tolist()]
+
+
+def test_deals_do_not_depend_on_where_blocks_are_cut():
+    source = CardSource(made_up(("table", "table")), 2, 3)
+    drawn = []
+    for cuts in ((0, 10), (0, 3, 4, 10)):
+        rng = make_states(6, 1)[0]
+        buckets, outcome_rows = np.zeros((10, 2, 2), np.int32), np.zeros(10, np.int32)
+        for first, last in pairwise(cuts):
+            source.draw(rng, buckets[first:last], outcome_rows[first:last])
+        drawn.append((buckets.tolist(), outcome_rows.tolist(), rng.tolist()))
+    assert drawn[0] == drawn[1]
+    assert len({str(deal) for deal in drawn[0][0]}) > 5
 
 
 def test_folder_notices_damage(tmp_path):

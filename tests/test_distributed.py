@@ -50,6 +50,19 @@ def exact_game(cards: CardAbstraction) -> AbstractGame:
     return clustered_game(clustered_config(), cards)
 
 
+# Deals of the head
+
+
+def test_hands_do_not_depend_on_where_batches_are_cut() -> None:
+    whole, cut = np.zeros((10, 4), np.uint8), np.zeros((10, 4), np.uint8)
+    top_kernels.deal_hands(make_state(3), whole)
+    rng = make_state(3)
+    top_kernels.deal_hands(rng, cut[:4])
+    top_kernels.deal_hands(rng, cut[4:])
+    assert np.array_equal(whole, cut)
+    assert all(len(set(hand)) == 4 for hand in whole.tolist())
+
+
 # Pieces
 
 

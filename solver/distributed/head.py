@@ -153,7 +153,7 @@ class Head:
         """Deal, walk the first pass, and give the batch to the children."""
         num_walks = 2 * iterations
         hands = np.empty((num_walks, 4), dtype=np.uint8)
-        deal_hands(self.rng[0], np.arange(52), hands)
+        deal_hands(self.rng[0], hands)
         buckets = self._preflop_buckets(hands)
         first = np.zeros(num_walks + 1, dtype=np.int32)
         reached = np.empty(num_walks * self._most_continuations, dtype=np.int32)

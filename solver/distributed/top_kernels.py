@@ -11,9 +11,12 @@ from solver.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_reg
 
 
 @kernel
-def deal_hands(rng, deck, hands):  # uint64[4], int64[52], uint8[W, 4]
+def deal_hands(rng, hands):  # uint64[4], uint8[W, 4]
     """Hole cards of both players for every walk: the first two cards are player 0's."""
+    deck = np.empty(52, np.int64)
     for walk in range(hands.shape[0]):
+        for card in range(52):  # so that a deal depends on the generator alone
+            deck[card] = card
         shuffle_first(rng, deck, 4)
         for i in range(4):
             hands[walk, i] = deck[i]
