@@ -31,10 +31,6 @@ class SequenceMatrices:
         """Suit-distinct boards counted where they are a sample; None where all are."""
         return self.num_boards if self.num_boards < NUM_BOARDS else None
 
-    @property
-    def num_streets(self) -> int:
-        return len(self.street_buckets)
-
     @cached_property
     def num_buckets(self) -> Int:
         """[S, 2]: buckets of each player on each street."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.output import JsonOption, ProgressLine, emit, stdout
+from cli.output import JsonOption, ProgressLine, against, emit, stdout
 from game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def solve(
     from abstraction.estimate import estimate_size
     from solver.config import RunConfig
     from solver.distributed.run import DistributedRun, check_settings
-    from solver.memory import check_memory, estimate_bytes
+    from solver.memory import check_estimate, check_memory, estimate_bytes
     from solver.run import Run
 
     given = {
@@ -116,8 +116,10 @@ def solve(
         check_memory(estimate_size(settings))
     check_writable(output)
     game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
-    memory_mb = estimate_bytes(game) / 1e6
-    line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {memory_mb:,.0f} MB of memory")
+    needed = estimate_bytes(game, settings.solver.sampler)
+    line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {needed / 1e6:,.0f} MB of memory")
+    if not distributed:
+        check_estimate(game.name, needed)
     run = DistributedRun(game, settings, output, resume, ray) if distributed else Run(game, settings, output, resume)
     try:
         interrupted = _drive(run, line)
@@ -231,11 +233,6 @@ def _result(manifest: "StrategyManifest", sampler: str) -> dict[str, Any]:
     }
 
 
-def _against(boards_counted: int | None) -> str:
-    """What an exploitability was measured against, where that is a sample."""
-    return "" if boards_counted is None else f" (against a sample of {boards_counted:,} of 134,459 boards)"
-
-
 def _show(manifest: "StrategyManifest", sampler: str, boards_counted: int | None, output: Path) -> None:
     last = manifest.history[-1]
     stdout.print(f"{manifest.name} by {sampler}: {manifest.iterations:,} iterations, {manifest.nodes:,} nodes")
@@ -243,7 +240,7 @@ def _show(manifest: "StrategyManifest", sampler: str, boards_counted: int | None
     stdout.print(f"{manifest.seconds:.1f} s of solving, {rate:.1f}M nodes/s")
     stdout.print(f"{manifest.reached:,} of {manifest.infosets:,} infosets reached")
     if last.exploitability_mbb is not None:
-        stdout.print(f"exploitability {last.exploitability_mbb:.6g} mbb{_against(boards_counted)}")
+        stdout.print(f"exploitability {last.exploitability_mbb:.6g} mbb{against(boards_counted)}")
     else:
         stdout.print(f"mean positive regret {last.mean_regret_mbb:.6g} mbb (no exact best response; use lbr)")
     stdout.print(f"written to {output}")
@@ -299,7 +296,7 @@ def exploitability(
     }
 
     def show() -> None:
-        stdout.print(f"exploitability {answer.exploitability_mbb:.6g} mbb{_against(answer.boards_counted)}")
+        stdout.print(f"exploitability {answer.exploitability_mbb:.6g} mbb{against(answer.boards_counted)}")
         for player, value in enumerate(answer.best_response_mbb):
             stdout.print(f"best response of player {player} wins {value:.6g} mbb")
         stdout.print(f"value to player 0 {answer.value_mbb:.6g} mbb")

@@ -27,6 +27,11 @@ def emit(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> 
         show()
 
 
+def against(boards_counted: int | None) -> str:
+    """What an exploitability was measured against, where that is a sample."""
+    return "" if boards_counted is None else f" (against a sample of {boards_counted:,} of 134,459 boards)"
+
+
 class ProgressLine:
     """Progress of long work on stderr: one line rewritten on a terminal, a line every ten seconds otherwise."""
 

@@ -40,7 +40,8 @@ class BatchCfr:
     def advance(self, iterations: int) -> None:
         """Run that many iterations, each updating both players in turn; none compiles what they need."""
         if iterations == 0:
-            self._update(0, 1.0, 1.0, 1.0, 0.0, -np.inf, is_trial=True)
+            for traverser in range(2):
+                self._update(traverser, 1.0, 1.0, 1.0, 0.0, -np.inf, is_trial=True)
         t = np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0)
         steps = self._schedule(t)
         sum_weights = np.where(t > self.config.skip_iterations, steps.sum_weight, 0.0)
@@ -69,6 +70,5 @@ class BatchCfr:
     ) -> None:
         batch, table = self._batch, self.table
         batch.pass_down(reach_by_regrets, table, traverser, sum_factor, sum_weight, is_trial=is_trial)
-        if not is_trial:
-            batch.settle(traverser)
+        batch.settle(traverser, is_trial)
         batch.pass_up(traverser, update_regrets, table, traverser, positive, negative, floor, is_trial=is_trial)

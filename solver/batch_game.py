@@ -112,14 +112,15 @@ class BatchGame:
             reach, before = self.reach[street], self.reach[max(street - 1, 0)]
             self._in_blocks(street, is_trial, kernel, reach, before, self._parents[street], *arguments)
 
-    def settle(self, traverser: int) -> None:
+    def settle(self, traverser: int, is_trial: bool = False) -> None:
         """Values at all ends of the game, from the opponent's reach; what is at stake is multiplied in on the way up."""
         for street, groups in enumerate(self.ends):
             values, reach = self.values(street, traverser), self.reach[street][1 - traverser]
             for ends in groups:
                 matrix = ends.matrix.T if traverser == 0 else ends.matrix
-                out = values[ends.first : ends.last]
-                multiply(reach, ends.rows[1 - traverser], matrix, out, self._pool, self._threads)
+                count = 0 if is_trial else ends.last - ends.first
+                rows, out = ends.rows[1 - traverser][:count], values[ends.first : ends.first + count]
+                multiply(reach, rows, matrix, out, self._pool, self._threads)
 
     def pass_up(self, traverser: int, kernel: Callable[..., Any], *arguments: Any, is_trial: bool = False) -> Floats:
         """Values by `kernel`, street after street from the last; returns those of the root."""

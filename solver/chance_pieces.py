@@ -47,6 +47,13 @@ class ChanceInPieces(Mccfr):
         self._deals = np.zeros((block_deals, 2, game.num_streets), dtype=np.int32)
         self._outcome_rows = np.zeros(block_deals, dtype=np.int32)
 
+    def advance(self, iterations: int) -> None:
+        """Run that many iterations; none compiles what they need."""
+        if iterations == 0 and self.config.threads > 1:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                self._advance_block(pool, 0, self._options())
+        super().advance(iterations)
+
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         with ThreadPoolExecutor(self.config.threads) as pool:
             for first in range(0, iterations, self._block):

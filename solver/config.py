@@ -107,6 +107,8 @@ class SolverConfig(Strict):
     def _pieces_of_chance(self) -> "SolverConfig":
         if self.pieces and self.sampler != "chance":
             raise ValueError(f"pieces with sampler {self.sampler!r}: only 'chance' divides the betting into pieces")
+        if self.pieces and self.prune_below_chips is not None:
+            raise ValueError("pieces with prune_below_chips: pieces of one walk cannot agree on pruning; leave one out")
         return self
 
     @property

@@ -10,6 +10,7 @@ from abstraction.estimate import SizeEstimate
 from abstraction.joint_deals import JointDeals
 from game.errors import DefinitionError
 from solver.best_response import is_wide
+from solver.config import FULL_WIDTH
 from solver.responses import has_response
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
@@ -19,19 +20,20 @@ _MATRIX_COPIES = 5  # of joint matrices: the deals' own, and both ways round in 
 _ROWS_PER_NODE = 2.5  # its values, a reach of the player who led there, and a copy of that at the ends
 
 
-def estimate_bytes(game: AbstractGame) -> int:
+def estimate_bytes(game: AbstractGame, sampler: str) -> int:
     """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
-    tables = 2 * game.num_entries * np.dtype(np.float64).itemsize
+    solves_wide = sampler in FULL_WIDTH and is_wide(game)
+    tables = 2 * game.num_entries * np.dtype(np.float32 if solves_wide else np.float64).itemsize
     tree = sum(array.nbytes for array in game.tree)
     policy = game.num_entries * np.dtype(np.float32).itemsize if has_response(game) else 0
     joint = _joint_bytes(game.deals.joint) if game.deals.joint is not None else 0
     cards = 0
     if game.cards is not None:
         cards = game.cards.bytes + (_JOINT_BYTES if game.deals.joint is not None else 0)
-    return _PROCESS_BYTES + tables + tree + policy + joint + cards + _vector_bytes(game)
+    return _PROCESS_BYTES + tables + tree + policy + joint + cards + _vector_bytes(game, solves_wide)
 
 
-def _vector_bytes(game: AbstractGame) -> int:
+def _vector_bytes(game: AbstractGame, solves_wide: bool) -> int:
     """Matrices, reaches and values of street-by-street passes: in single precision to solve, and again to evaluate."""
     matrices = game.deals.matrices
     if matrices is None or not is_wide(game):
@@ -40,7 +42,7 @@ def _vector_bytes(game: AbstractGame) -> int:
     nodes = np.bincount(game.tree.nodes["street"], minlength=game.num_streets)
     evaluated = int(matrices.fold_matrices[-1].itemsize)
     vectors = int((_ROWS_PER_NODE * nodes * widest).sum()) + 2 * int(widest[-1]) ** 2
-    return vectors * (4 + evaluated)
+    return vectors * (evaluated + 4 * solves_wide)
 
 
 def _joint_bytes(joint: JointDeals) -> int:
@@ -69,3 +71,21 @@ def check_memory(size: SizeEstimate) -> None:
             f"game {size.name!r} needs {needed / 1e9:.1f} GB for {size.infoset_actions:,} infoset-actions, "
             f"{available / 1e9:.1f} GB are free: use fewer buckets or bet sizes"
         )
+
+
+def check_estimate(name: str, needed: int) -> None:
+    """Refuse a run that would not fit, once its game is built and its peak is known better."""
+    available = available_bytes() + _resident_bytes()
+    if needed > available:
+        raise DefinitionError(
+            f"game {name!r} needs {needed / 1e9:.1f} GB to solve and evaluate, {available / 1e9:.1f} GB can be had: use "
+            "fewer buckets or bet sizes"
+        )
+
+
+def _resident_bytes() -> int:
+    """What this process holds already: part of any estimate of it."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

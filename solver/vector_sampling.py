@@ -117,8 +117,8 @@ class VectorSampling:
         joint = game.deals.joint
         if joint is None or not has_exact_response(game):
             raise DefinitionError(
-                f"sampler {config.sampler!r} on {game.name!r}: its deals are sampled or its buckets forget, but both "
-                "players' vectors need exact joint deals; use external or average"
+                f"sampler {config.sampler!r} on {game.name!r}: both players' vectors need a list of all joint "
+                "deals, and it has none (too many, or its buckets forget); use external or average"
             )
         self.game = game
         self.config = config

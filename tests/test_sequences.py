@@ -10,12 +10,19 @@ import numpy.typing as npt
 import pytest
 from naive_solver import small_game
 
+from abstraction import sequence_counting, sequence_matrices
 from abstraction.abstract_game import AbstractGame, make_abstract_game
 from abstraction.boards import boards
-from abstraction.buckets import flop_class_rows
+from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
 from abstraction.joint_deals import SHOWDOWN_OUTCOMES
-from abstraction.sequence_counting import count_sequences, sampled_rows
-from abstraction.sequence_kernels import SequenceTables, turn_cells_block
+from abstraction.sequence_counting import (
+    count_sequences,
+    is_nested,
+    load_sequence_matrices,
+    sampled_rows,
+    sequence_tables,
+)
+from abstraction.sequence_kernels import SequenceTables
 from abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
 from game.evaluator import rank_hand
 from game.hand_index import hand_index
@@ -27,6 +34,7 @@ from solver import sparse_product
 from solver.batch_cfr import BatchCfr
 from solver.best_response import ExactResponse, _BatchResponder, _WalkResponder
 from solver.chance_pieces import ChanceInPieces
+from solver.checkpoint import load_checkpoint, save_checkpoint
 from solver.config import FULL_WIDTH, SolverConfig
 from solver.regret_kernels import normalise_sums
 from solver.sparse_kernels import DEPTH, WIDTH
@@ -65,18 +73,32 @@ def preflop_buckets() -> npt.NDArray[np.int64]:
 
 
 @cache
+def made_up_cards() -> CardAbstraction:
+    """Nested buckets by the class of a hand alone; the river's by its strength, which counting finds by itself."""
+    before, flop, turn = hand_index((2,)), hand_index((2, 3)), hand_index((2, 4))
+    preflop_table = scrambled(np.arange(before.size), PARTS)
+    hole_cards = np.ascontiguousarray(flop.unindex_hands(np.arange(flop.size))[:, :2])
+    flop_table = flop_bucket(np.arange(flop.size), preflop_table[before.index_hands(hole_cards)])
+    streets = [
+        StreetAbstraction("table", SIZES[0], (2,), table=preflop_table.astype(np.uint16)),
+        StreetAbstraction("table", SIZES[1], (2, 3), table=flop_table.astype(np.uint16)),
+        StreetAbstraction(
+            "cells",
+            SIZES[2],
+            (2, 4),
+            "bucket",
+            table=scrambled(np.arange(turn.size), CELLS).astype(np.uint16),
+            cells=TURN_BUCKETS,
+        ),
+        StreetAbstraction("cells", SIZES[3], (2, 5), "bucket", cells=RIVER_BUCKETS),
+    ]
+    methods = ["percentile", *["percentile-nested"] * 3]
+    return CardAbstraction(streets, {"streets": [{"method": method} for method in methods]}, fingerprint="made up")
+
+
+@cache
 def made_up_tables() -> SequenceTables:
-    """Buckets by the class of a hand alone, on the turns that the boards of `ROWS` have."""
-    classes = flop_class_rows()
-    flop = np.where(classes >= 0, flop_bucket(np.maximum(classes, 0), preflop_buckets()), 0).astype(np.int32)
-    turns, index = boards(4), hand_index((2, 4))
-    cells = np.zeros((len(turns.cards), len(PAIR_CARDS)), np.uint16)
-    table = scrambled(np.arange(index.size), CELLS).astype(np.uint16)
-    for board in boards(5).cards[ROWS]:
-        for four in combinations(board.tolist(), 4):
-            row = turns.places[sum(int(turns.choose[card, k + 1]) for k, card in enumerate(sorted(four)))] >> 5
-            turn_cells_block(index.tables, turns, PAIR_CARDS, table, row, row + 1, cells)
-    return SequenceTables(flop, cells, TURN_BUCKETS, RIVER_BUCKETS)
+    return sequence_tables(made_up_cards())
 
 
 def count_pairwise(row: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -115,6 +137,30 @@ def test_counting_equals_looking_at_all_pairs():
     assert np.array_equal(np.triu(packed), np.triu(pairs))
     assert np.array_equal(np.tril(packed, -1), np.tril(balance, -1))
     assert counted().total == boards(5).orbits[ROWS].sum() * 20 * 1081 * 990
+
+
+def test_matrices_are_counted_once(tmp_path, monkeypatch, caplog):
+    """Then read from the cache, and counted again where that is damaged."""
+    asked: list[int] = []
+
+    def count(tables, rows, num_sequences, report=None):
+        asked.append(len(rows))
+        return count_sequences(tables, rows, num_sequences, report)
+
+    monkeypatch.setattr(sequence_counting, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(sequence_counting, "count_sequences", count)
+    monkeypatch.setattr(sequence_counting, "sequence_tables", lambda cards, report: made_up_tables())
+    assert is_nested(made_up_cards())
+    first = load_sequence_matrices(made_up_cards(), 2)
+    again = load_sequence_matrices(made_up_cards(), 2)
+    assert asked == [2] and first.boards_counted == again.boards_counted == 2 and first.street_buckets == SIZES
+    assert np.array_equal(first.packed, again.packed) and first.packed.sum() > 0
+    (file,) = tmp_path.rglob("packed*.npy")
+    content = bytearray(file.read_bytes())
+    content[-9] ^= 1
+    file.write_bytes(content)
+    assert np.array_equal(load_sequence_matrices(made_up_cards(), 2).packed, first.packed)
+    assert asked == [2, 2] and "counting it again" in caplog.text
 
 
 def test_matrices_of_all_streets_follow_from_the_last():
@@ -224,13 +270,29 @@ def test_best_responses_by_passes_equal_those_by_walks():
     assert np.array(passes) == pytest.approx(np.array(walk), rel=1e-10)
 
 
-def test_single_precision_solves_as_well_as_double():
-    """Forty iterations of CFR+: the exploitability they reach differs by less than a thousandth of it."""
+def test_best_responses_in_single_precision(monkeypatch):
+    """As games beyond 1,296 sequences are evaluated: the same to a hundredth of a millibet."""
+    game = limit_game()
+    policy = average_policy(game, run(VectorCfr(game, SolverConfig(sampler="cfr+")), 20))
+    monkeypatch.setattr(sequence_matrices, "_MOST_DOUBLE_SEQUENCES", 0)
+    single_matrices = SequenceMatrices(counted().packed, SIZES, len(ROWS))
+    single_game = make_abstract_game("limit-3", game.tree, MatrixSource(single_matrices), game.unit_chips)
+    assert single_matrices.fold_matrices[-1].dtype == single_matrices.settle_matrices[-1][0].dtype == np.float32
+    single, double = (
+        ExactResponse(own).exploitability(policy.astype(np.float32)) for own in (single_game, limit_game())
+    )
+    assert single.exploitability_mbb != double.exploitability_mbb
+    assert single.exploitability_mbb == pytest.approx(double.exploitability_mbb, abs=0.01)
+
+
+@pytest.mark.parametrize("sampler", ["cfr+", "dcfr+"])
+def test_single_precision_solves_as_well_as_double(sampler):
+    """After forty iterations the exploitability they reach differs by less than a thousandth of it."""
     game = limit_game()
     response = ExactResponse(game)
     reached = []
     for dtype in (np.float32, np.float64):
-        table = run(BatchCfr(game, SolverConfig(sampler="cfr+", threads=2), dtype), 40)
+        table = run(BatchCfr(game, SolverConfig(sampler=sampler, threads=2), dtype), 40)
         assert table.dtype == dtype
         reached.append(response.exploitability(average_policy(game, table)))
     single, double = (answer.exploitability_mbb for answer in reached)
@@ -238,6 +300,18 @@ def test_single_precision_solves_as_well_as_double():
     uniform = response.exploitability(average_policy(game, np.zeros(2 * game.num_entries))).exploitability_mbb
     assert 0.0 < double < uniform / 10.0
     assert reached[0].boards_counted == len(ROWS)
+
+
+def test_resumed_passes_equal_unbroken_ones(tmp_path):
+    """The table goes through a checkpoint in its own precision."""
+    whole, broken, resumed = (BatchCfr(limit_game(), SolverConfig(sampler="dcfr+", threads=2)) for _ in range(3))
+    whole.advance(4)
+    broken.advance(2)
+    save_checkpoint(tmp_path, broken, {}, "made up", 1.0, [])
+    load_checkpoint(tmp_path, resumed, {}, "made up")
+    resumed.advance(2)
+    assert resumed.table.dtype == np.float32 and resumed.iteration == whole.iteration == 4
+    assert np.array_equal(resumed.table, whole.table)
 
 
 def constant_policy(game: AbstractGame, code: int, otherwise: int) -> npt.NDArray[np.float64]:
@@ -291,3 +365,5 @@ def test_chance_sampling_in_pieces_equals_one_walk():
 def test_pieces_are_for_chance_sampling():
     with pytest.raises(ValueError, match="only 'chance' divides"):
         SolverConfig(sampler="external", pieces=True)
+    with pytest.raises(ValueError, match="cannot agree on pruning"):
+        SolverConfig(sampler="chance", pieces=True, prune_below_chips=-10.0)
