@@ -15,7 +15,7 @@ from cli.lbr import add_lbr
 from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
 from cli.offline import StrategyArgument
 from cli.online import ScoreOption, player_spec, resolve_player, table_definition
-from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
+from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, against, emit, stdout
 from game.errors import DefinitionError
 from matches.plan import written_whole
 
@@ -125,14 +125,17 @@ def compare(
     else:
         comparison = compare_split(table, folder, texts, players, mapping, line, broker, patience, output, resume)
     exploitability: list[float | None] = [None] * len(texts)
+    boards_counted = None
     if exploit:
-        exploitability = _exploitability(folder, [parse_pipeline(text) for text in texts])
+        exploitability, boards_counted = _exploitability(folder, [parse_pipeline(text) for text in texts])
     result = {
         "strategy": str(folder),
         "seed": seed,
         "score": score,
         **comparisons.comparison_dict(comparison, exploitability),
     }
+    if boards_counted is not None:
+        result["boards_counted"] = boards_counted
     if lbr:
         add_lbr(result["rows"], folder, translation, lbr_hands, jobs, seed)
     written = None
@@ -172,8 +175,8 @@ def _logs_folder(output: Path | None, logs: bool, score: str) -> Path | None:
     return folder
 
 
-def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None]:
-    """Of each variant, where a best response in the abstract game is exact; else nothing."""
+def _exploitability(folder: Path, pipelines: Sequence[Any]) -> tuple[list[float | None], int | None]:
+    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
     from abstraction.build import load_abstract_game
     from abstraction.strategy import Strategy
     from cli.policies import postprocessed_policy
@@ -181,15 +184,13 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> list[float | None
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
-        return [None] * len(pipelines)  # the solver had none either: do not build the deals to find out
+        return [None] * len(pipelines), None  # the solver had none either: do not build the deals to find out
     game = load_abstract_game(strategy)
     if not has_response(game):
-        return [None] * len(pipelines)
+        return [None] * len(pipelines), None
     response = make_response(game)
-    return [
-        response.exploitability(postprocessed_policy(strategy, game, pipeline)).exploitability_mbb
-        for pipeline in pipelines
-    ]
+    answers = [response.exploitability(postprocessed_policy(strategy, game, pipeline)) for pipeline in pipelines]
+    return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
 
 
 def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
@@ -244,6 +245,8 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
         last += [_plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)
+    if "boards_counted" in result:
+        stdout.print(f"exploitability{against(result['boards_counted'])}")
     if result["differences"]:
         table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
         for heading in ("variants", *map(short_name, opponents), "average"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstraction.card_abstraction import CardAbstraction
+from abstraction.sequence_matrices import NUM_BOARDS
 from abstraction.strategy import StrategyManifest
 
 
@@ -21,7 +22,9 @@ def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple
 
 
 def _label(manifest: StrategyManifest) -> str:
-    return f"{manifest.name} {manifest.config['solver']['sampler']}"
+    boards = manifest.config.get("joint_boards")
+    sample = f" on {boards:,} boards" if boards is not None and boards < NUM_BOARDS else ""
+    return f"{manifest.name} {manifest.config['solver']['sampler']}{sample}"
 
 
 def _without_seed(manifest: StrategyManifest) -> str:

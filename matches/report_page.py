@@ -178,7 +178,8 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
     )
     known = any("exploitability_mbb" in row for row in rows)
     headings = ["variant", *map(short_player, opponents), "average", "minimum"]
-    headings += ["exploitability"] if known else []
+    sample = f" on {data['boards_counted']:,} boards" if "boards_counted" in data else ""
+    headings += [f"exploitability{sample}"] if known else []
     table = []
     for row in rows:
         cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
