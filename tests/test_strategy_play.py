@@ -55,7 +55,14 @@ def pairings():
         ),
         "a wild bot": (short, made_player(short, OTHER, seed=4, pipeline="purify"), Bot("random", 5)),
         "min-raises": (short, Bot("raise", 6), made_player(short, USUAL, seed=7)),
-        "limit": (
+        "limit hold'em, a bet more than the other knows": (
+            limit := find_definition("limit"),
+            made_player(limit, "f c *", seed=1),
+            made_player(
+                limit, "f c * | f c * | f c", *3 * ["f c * | f c * | f c * | f c"], seed=2, pipeline="new(0.2)"
+            ),
+        ),
+        "leduc": (
             find_definition("leduc"),
             made_player(find_definition("leduc"), "f c *", seed=1),
             made_player(find_definition("leduc"), "f c * | f c", seed=2, pipeline="purify except flop"),
@@ -78,11 +85,13 @@ def test_engine_plays_the_hands_of_the_python_player(name, tmp_path):
     assert len({tuple(row) for row in values.tolist()}) > 5
 
 
-async def test_engine_plays_the_hands_of_sockets(tmp_path):
+@pytest.mark.parametrize(
+    "name, num_hands", [("two abstractions", 2000), ("limit hold'em, a bet more than the other knows", 500)]
+)
+async def test_engine_plays_the_hands_of_sockets(name, num_hands, tmp_path):
     """Different abstractions on the two sides, through a real dealer and two real clients."""
-    definition = short_hunl()
-    players = made_player(definition, USUAL, seed=11), made_player(definition, OTHER, seed=12, pipeline="new(0.3)")
-    table = Table(make_settings(definition.to_text(), 2000, 9), tmp_path)
+    definition, *players = pairings()[name]
+    table = Table(make_settings(definition.to_text(), num_hands, 9), tmp_path)
     reports = await asyncio.gather(
         *(
             asyncio.to_thread(play_match, player, definition, "127.0.0.1", port)
@@ -93,8 +102,8 @@ async def test_engine_plays_the_hands_of_sockets(tmp_path):
     assert outcome.completed
     assert not outcome.complaints()
     assert [report.faults for report in reports] == [0, 0]
-    match = MemoryMatch("m", "game", definition, 2000, 9, ("Alice", "Bob"))
-    play_in_memory(match, players, tmp_path / "memory.log")
+    match = MemoryMatch("m", "game", definition, num_hands, 9, ("Alice", "Bob"))
+    play_in_memory(match, tuple(players), tmp_path / "memory.log")
     assert outcome.log_lines("STATE") == list(state_lines(tmp_path / "memory.log"))
 
 
