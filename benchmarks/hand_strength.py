@@ -21,7 +21,7 @@ from game.cards import card_text, parse_cards
 from game.hand_index import hand_index
 from game.hole_cards import PAIR_CARDS
 
-BEST_RESPONSE_TO_ALWAYS_CALL = 1163.48  # mb/h in limit hold'em, published
+BEST_RESPONSE_TO_ALWAYS_CALL = 1163.48  # mb/h in limit hold'em: Johanson et al., IJCAI 2011
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "preflop_strength.txt"
 
 

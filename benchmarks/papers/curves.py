@@ -82,6 +82,20 @@ def write_csv(path: Path, points: Sequence[Point]) -> None:
         writer.writerows([p.curve, p.seed, p.nodes, f"{p.seconds:.3f}", p.exploitability_mbb] for p in points)
 
 
+def write_game(path: Path, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    """A table with these rows for the game in their first column; other games' rows in the file stay. Returns all."""
+    kept: list[list[str]] = []
+    if path.exists():
+        with path.open(newline="") as stream:
+            kept = [row for row in list(csv.reader(stream))[1:] if row[0] != rows[0][0]]
+    table = sorted([*kept, *([str(cell) for cell in row] for row in rows)], key=lambda row: (len(row[0]), row[0]))
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(headings)
+        writer.writerows(table)
+    return table
+
+
 def final_values(points: Sequence[Point]) -> dict[str, tuple[float, float, int]]:
     """Per curve, mean of the last point, half of its 95% interval over seeds, number of seeds."""
     result = {}

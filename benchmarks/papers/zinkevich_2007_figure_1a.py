@@ -1,15 +1,14 @@
 """Zinkevich et al. (NIPS 2007), figure 1a: solving time to the exploitability the paper reports, CFR5 to CFR10.
 
 The joint distributions are counted first, or read from the cache; only solving is timed. Strategy folders are left in
-OUTPUT/limit-N for the cross table.
+OUTPUT/limit-N for the cross table, and the curves in one table, game by game.
 """
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
-from curves import CONFIGS
+from curves import CONFIGS, write_game
 
 from abstraction.build import build_abstract_game
 from abstraction.config import read_config
@@ -25,6 +24,7 @@ PAPER = {
     "limit-10": (2.2, 1304, 2000e6),
     "limit-5-hs": (3.4, None, None),
 }
+HEADINGS = ["game", "sampler", "iterations", "seconds", "exploitability_mbb", "boards"]
 
 
 def main() -> None:
@@ -37,14 +37,10 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    rows: list[tuple[object, ...]] = []
     for name in arguments.games:
         targets = sorted(arguments.to or [PAPER[name][0]], reverse=True)
-        rows += _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name, arguments.resume)
-        with (arguments.output / "zinkevich_2007_figure_1a.csv").open("w", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["game", "sampler", "iterations", "seconds", "exploitability_mbb", "boards"])
-            writer.writerows(rows)
+        rows = _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name, arguments.resume)
+        write_game(arguments.output / "zinkevich_2007_figure_1a.csv", HEADINGS, rows)
 
 
 def _solve(

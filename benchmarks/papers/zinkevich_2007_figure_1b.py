@@ -7,13 +7,12 @@ runs stay in the table and in the picture.
 """
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from curves import CONFIGS
+from curves import CONFIGS, write_game
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.build import build_abstract_game
@@ -99,18 +98,15 @@ def _curve(name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray
 
 def _write(path: Path, rows: list[Row]) -> None:
     """The table with these rows for their game, and the picture of it."""
-    others: list[Row] = []
-    if path.exists():
-        with path.open(newline="") as stream:
-            for name, iterations, share, seconds, value in list(csv.reader(stream))[1:]:
-                if name != rows[0][0]:
-                    others.append((name, int(iterations), float(share), float(seconds), float(value)))
-    rows = sorted(others + rows, key=lambda row: (len(row[0]), row[:2]))  # limit-5 before limit-10
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["game", "iterations", "iterations_per_infoset", "seconds", "exploitability_mbb"])
-        writer.writerows(rows)
-    _draw(path.with_suffix(".png"), rows)
+    headings = ["game", "iterations", "iterations_per_infoset", "seconds", "exploitability_mbb"]
+    table = write_game(path, headings, rows)
+    _draw(
+        path.with_suffix(".png"),
+        [
+            (name, int(iterations), float(share), float(seconds), float(value))
+            for name, iterations, share, seconds, value in table
+        ],
+    )
 
 
 def _draw(path: Path, rows: list[Row]) -> None:
