@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from game.compiled import kernel
+from game.prefetch_kernels import prefetch
 from game.rng_kernels import next_uniform
 from game.showdown_kernels import BELOW, UP_TO, ShowdownBoard, ShowdownSums, settle_fold, settle_showdown
 from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver.prefetch_kernels import prefetch
 from solver.regret_kernels import draw_action, match_regrets
 
 _PREFETCH_ROWS = 12  # a row is asked for so many rows before it is read

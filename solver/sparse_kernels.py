@@ -3,15 +3,16 @@
 
 Regret matching plays an action with no positive regret never, so after some iterations nine tenths of the reaches at the
 ends of a big game are exactly zero. The others are listed, and only their rows of the full matrix are added up. That
-matrix is taken in tiles of DEPTH rows and WIDTH columns, which stay in the second cache of a core while all sums pass.
+matrix is taken in tiles of DEPTH rows and WIDTH columns (256 KB in single precision), which stay in the second cache of
+a core while all sums pass.
 """
 
 import numpy as np
 
 from game.compiled import kernel
+from solver.row_sum_kernels import WIDTH, add_rows
 
-DEPTH = 256
-WIDTH = 256
+DEPTH = 512
 
 
 @kernel
@@ -40,47 +41,22 @@ def list_entries(first, last, rows, picked, starts, places, weights):
                 to += 1
 
 
-@kernel(fastmath={"contract"})
-def _add_four(target, row0, row1, row2, row3, weight0, weight1, weight2, weight3):
-    for i in range(target.size):
-        target[i] += (weight0 * row0[i] + weight1 * row1[i]) + (weight2 * row2[i] + weight3 * row3[i])
-
-
-@kernel(fastmath={"contract"})
-def _add_one(target, row, weight):
-    for i in range(target.size):
-        target[i] += weight * row[i]
-
-
 @kernel
-def multiply_entries(first, last, starts, places, weights, matrix, out):
-    """Columns `first` to `last` of out = (the rows listed) times matrix."""
+def multiply_entries(first, last, starts, places, weights, matrix, targets, out):
+    """Columns `first` to `last` of out[targets] = (the rows listed) times matrix."""
     depth = matrix.shape[0]
     num_stretches = (depth + DEPTH - 1) // DEPTH
-    tile = np.empty((DEPTH, WIDTH), matrix.dtype)
-    out[:, first:last] = 0
+    tile = np.zeros((DEPTH, WIDTH), matrix.dtype)
+    sums = np.empty((targets.size, WIDTH), matrix.dtype)  # side by side: rows of `out` are pages apart
     for left in range(first, last, WIDTH):
         right = min(left + WIDTH, last)
+        sums[:] = 0
         for stretch in range(num_stretches):
             top = stretch * DEPTH
             bottom = min(top + DEPTH, depth)
             tile[: bottom - top, : right - left] = matrix[top:bottom, left:right]
-            for k in range(out.shape[0]):
-                at, end = starts[k * num_stretches + stretch], starts[k * num_stretches + stretch + 1]
-                target = out[k][left:right]
-                while at + 4 <= end:
-                    _add_four(
-                        target,
-                        tile[places[at]],
-                        tile[places[at + 1]],
-                        tile[places[at + 2]],
-                        tile[places[at + 3]],
-                        weights[at],
-                        weights[at + 1],
-                        weights[at + 2],
-                        weights[at + 3],
-                    )
-                    at += 4
-                while at < end:
-                    _add_one(target, tile[places[at]], weights[at])
-                    at += 1
+            for k in range(targets.size):
+                at = k * num_stretches + stretch
+                add_rows(sums[k], tile, places, weights, starts[at], starts[at + 1])
+        for k in range(targets.size):
+            out[targets[k], left:right] = sums[k, : right - left]

@@ -12,14 +12,15 @@ from solver.sparse_kernels import DEPTH, count_entries, list_entries, multiply_e
 
 Floats = npt.NDArray[np.floating[Any]]
 
-# Up to this share of entries that are not zero, adding up the rows they pick is faster than BLAS with all of them.
-_MOST_ENTRIES_SHARE = 0.22
+# Up to this share of a row's entries that are not zero, adding up the rows of the matrix they pick is faster than BLAS
+# with all of them (benchmarks/sparse_product.py).
+_MOST_ENTRIES_SHARE = 0.33
 
 
 def multiply(
     reach: Floats, rows: npt.NDArray[np.intp], matrix: Floats, out: Floats, pool: Executor | None, threads: int
 ) -> None:
-    """out = reach[rows] @ matrix: by BLAS, or by the entries that are not zero where they are few."""
+    """out = reach[rows] @ matrix: by the entries that are not zero in rows of few, by BLAS in the others."""
 
     def share_out(total: int, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call `kernel` on 0 to `total`, an equal share for every thread."""
@@ -31,11 +32,16 @@ def multiply(
 
     counts = np.empty((len(rows), -(-reach.shape[1] // DEPTH)), dtype=np.int32)
     share_out(len(rows), count_entries, reach, rows, counts)
-    starts = np.zeros(counts.size + 1, dtype=np.int64)
-    np.cumsum(counts.ravel(), out=starts[1:])
-    if starts[-1] > _MOST_ENTRIES_SHARE * len(rows) * reach.shape[1]:
+    is_full = counts.sum(axis=1) > _MOST_ENTRIES_SHARE * reach.shape[1]
+    full, sparse = np.flatnonzero(is_full), np.flatnonzero(~is_full)
+    if len(full) == len(rows) > 0:  # of no rows, the kernels compile
         np.matmul(reach[rows], matrix, out=out)
         return
-    places, weights = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=reach.dtype)
-    share_out(len(rows), list_entries, reach, rows, starts, places, weights)
-    share_out(out.shape[1], multiply_entries, starts, places, weights, matrix, out)
+    if len(full) > 0:
+        out[full] = reach[rows[full]] @ matrix
+    picked = rows[sparse]
+    starts = np.zeros(len(sparse) * counts.shape[1] + 1, dtype=np.int64)
+    np.cumsum(counts[sparse].ravel(), out=starts[1:])
+    places, weights = np.empty(starts[-1], dtype=np.uint16), np.empty(starts[-1], dtype=reach.dtype)
+    share_out(len(sparse), list_entries, reach, picked, starts, places, weights)
+    share_out(out.shape[1], multiply_entries, starts, places, weights, matrix, sparse, out)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from game.compiled import kernel
+from game.prefetch_kernels import prefetch
 from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver.prefetch_kernels import prefetch
 from solver.regret_kernels import match_regrets
 
 

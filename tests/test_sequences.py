@@ -37,7 +37,8 @@ from solver.chance_pieces import ChanceInPieces
 from solver.checkpoint import load_checkpoint, save_checkpoint
 from solver.config import FULL_WIDTH, SolverConfig
 from solver.regret_kernels import normalise_sums
-from solver.sparse_kernels import DEPTH, WIDTH
+from solver.row_sum_kernels import WIDTH
+from solver.sparse_kernels import DEPTH
 from solver.vector_cfr import VectorCfr
 
 pytestmark = pytest.mark.jit
@@ -238,14 +239,19 @@ def test_passes_with_products_equal_the_walk(
     assert passes.nodes == walk.nodes > 0
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("most_entries_share, threads", [(0.3, 2), (1.0, 1), (1.0, 2)])
 @pytest.mark.parametrize("is_transposed", [False, True])
-@pytest.mark.parametrize("depth, width", [(1, 3), (81, 81), (DEPTH, WIDTH), (2 * DEPTH + 7, WIDTH + 1), (600, 900)])
+@pytest.mark.parametrize("depth, width", [(1, 3), (81, 81), (DEPTH, WIDTH), (2 * DEPTH + 7, WIDTH + 1), (700, 900)])
 def test_products_by_entries_equal_blas(
-    depth: int, width: int, is_transposed: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+    depth: int,
+    width: int,
+    is_transposed: bool,
+    most_entries_share: float,
+    threads: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows with nothing, with one entry, with some and with all."""
-    monkeypatch.setattr(sparse_product, "_MOST_ENTRIES_SHARE", 1.0)
+    """Rows with nothing, with one entry, with some and with all; either way for each, or all by entries."""
+    monkeypatch.setattr(sparse_product, "_MOST_ENTRIES_SHARE", most_entries_share)
     rng = np.random.default_rng(depth + width)
     reach = rng.random((40, depth))
     reach *= rng.random((40, depth)) < rng.choice([0.0, 1.5 / depth, 0.1, 1.0], size=(40, 1))

@@ -44,12 +44,14 @@ def main() -> None:
     parser.add_argument(
         "--points", type=int, default=8, help=f"evaluations, spaced evenly in logarithm from {_FIRST_POINT} on"
     )
+    parser.add_argument("--threads", type=int, default=2, help="threads of the curves, which share one table")
     parser.add_argument("--speed-only", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name in arguments.games:
-        config = read_config(CONFIGS / f"{name}.toml", RunConfig, {"solver.sampler": "chance", "solver.threads": 1})
+        settings = {"solver.sampler": "chance", "solver.threads": arguments.threads}
+        config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
         game = build_abstract_game(config)
         _time(name, game, config)
         if not arguments.speed_only:

@@ -36,7 +36,9 @@ def main() -> None:
     strength = HandStrength()
     won = 1000.0 * sum(bet * ahead(strength, street) for street, bet in enumerate(BETS))
     print(f"trivial players of limit, full game: always-fold loses {1000.0 * sum(BLINDS) / 2.0:.0f} mb/h (paper 750)")
-    print(f"trivial players of limit, full game: best response to always-call wins {won:.2f} mb/h (Johanson 2011: 1,163.48)")
+    print(
+        f"trivial players of limit, full game: best response to always-call wins {won:.2f} mb/h (Johanson 2011: 1,163.48)"
+    )
 
 
 if __name__ == "__main__":
