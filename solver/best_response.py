@@ -31,7 +31,8 @@ def exact_matrices(game: AbstractGame) -> Matrices:
     matrices = game.deals.matrices
     if matrices is None or matrices.parents is None:
         raise DefinitionError(
-            f"game {game.name!r}: no exact best response, because its buckets forget or its deals are sampled; use lbr"
+            f"game {game.name!r}: no exact best response and no full-width solving, because its buckets forget or its joint "
+            "deals are not counted; use a sampler and lbr, or with nested percentile buckets set joint_boards"
         )
     return matrices
 

@@ -1,7 +1,7 @@
 """Limit strategies solved on a sample of boards, against a best response on other boards: what the sample hides.
 
-limit-8 and limit-10 count a part of the 134,459 suit-distinct boards, and their exploitability is measured on the same
-part. Here it is measured again on boards that were not in it.
+With `joint_boards` set to a part of the 134,459 suit-distinct boards, exploitability is measured on the same part. Here
+it is measured again on boards that were not in it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from solver.best_response import ExactResponse
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "folders", nargs="+", type=Path, help="strategy folders, as zinkevich_2007_figure_1a.py leaves them"
+        "folders", nargs="+", type=Path, help="strategy folders of such configs"
     )
     parser.add_argument("--boards", type=int, help="fresh boards; default: as many as were solved on")
     parser.add_argument("--seed", type=int, default=1)
