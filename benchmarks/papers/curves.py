@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -94,6 +94,30 @@ def write_game(path: Path, headings: Sequence[str], rows: Sequence[Sequence[obje
         writer.writerow(headings)
         writer.writerows(table)
     return table
+
+
+def draw_games(
+    path: Path,
+    lines: Mapping[str, Sequence[tuple[float, float]]],
+    paper: Mapping[str, Sequence[tuple[float, float]]],
+    xlabel: str,
+) -> None:
+    """A line of exploitability for each game on logarithmic axes, and in its colour what the paper reports of it."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    for name, points in lines.items():
+        (line,) = axes.plot(*zip(*points), marker=".", label=name)
+        for x, value in paper.get(name, []):
+            axes.plot(x, value, marker="x", color=line.get_color(), linestyle="none")
+    axes.plot([], [], marker="x", color="grey", linestyle="none", label="as the paper reports")
+    axes.set(xlabel=xlabel, ylabel="exploitability, mb/h", xscale="log", yscale="log")
+    axes.grid(True, which="both", alpha=0.2)
+    axes.legend()
+    figure.savefig(path, dpi=130)
 
 
 def final_values(points: Sequence[Point]) -> dict[str, tuple[float, float, int]]:

@@ -1,14 +1,14 @@
 """Zinkevich et al. (NIPS 2007), figure 1a: solving time to the exploitability the paper reports, CFR5 to CFR10.
 
 The joint distributions are counted first, or read from the cache; only solving is timed. Strategy folders are left in
-OUTPUT/limit-N for the cross table, and the curves in one table, game by game.
+OUTPUT/limit-N for the cross table, and the curves of all games so far in one table and one picture.
 """
 
 import argparse
 import time
 from pathlib import Path
 
-from curves import CONFIGS, write_game
+from curves import CONFIGS, draw_games, write_game
 
 from abstraction.build import build_abstract_game
 from abstraction.config import read_config
@@ -40,7 +40,7 @@ def main() -> None:
     for name in arguments.games:
         targets = sorted(arguments.to or [PAPER[name][0]], reverse=True)
         rows = _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name, arguments.resume)
-        write_game(arguments.output / "zinkevich_2007_figure_1a.csv", HEADINGS, rows)
+        _write(arguments.output / "zinkevich_2007_figure_1a.csv", rows)
 
 
 def _solve(
@@ -67,6 +67,15 @@ def _solve(
         _say(name, sampler, targets[-1], run.history[-1], time.process_time() - start, boards)
     run.save()
     return [(name, sampler, p.iterations, f"{p.seconds:.1f}", p.exploitability_mbb, boards) for p in run.history]
+
+
+def _write(path: Path, rows: list[tuple[object, ...]]) -> None:
+    """The table with these rows for their game, and the picture of it."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for name, _, _, seconds, value, _ in write_game(path, HEADINGS, rows):
+        lines.setdefault(name, []).append((float(seconds), float(value)))
+    paper = {name: [(3600.0 * hours, value)] for name, (value, hours, _) in PAPER.items() if hours is not None}
+    draw_games(path.with_suffix(".png"), lines, paper, "seconds of solving on two cores (paper: CPU-seconds)")
 
 
 def _say(name: str, sampler: str, target: float, at: Evaluation, cpu: float, boards: str) -> None:

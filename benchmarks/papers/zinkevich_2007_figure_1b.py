@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from curves import CONFIGS, write_game
+from curves import CONFIGS, draw_games, write_game
 
 from abstraction.abstract_game import AbstractGame
 from abstraction.build import build_abstract_game
@@ -101,34 +101,13 @@ def _curve(name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray
 def _write(path: Path, rows: list[Row]) -> None:
     """The table with these rows for their game, and the picture of it."""
     headings = ["game", "iterations", "iterations_per_infoset", "seconds", "exploitability_mbb"]
-    table = write_game(path, headings, rows)
-    _draw(
-        path.with_suffix(".png"),
-        [
-            (name, int(iterations), float(share), float(seconds), float(value))
-            for name, iterations, share, seconds, value in table
-        ],
-    )
-
-
-def _draw(path: Path, rows: list[Row]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    for name in dict.fromkeys(row[0] for row in rows):
-        own = [row for row in rows if row[0] == name]
-        (line,) = axes.plot([row[2] for row in own], [row[4] for row in own], marker=".", label=name)
-        num_infosets = own[-1][1] / own[-1][2]
-        for iterations, value in PAPER_POINTS.get(name, []):
-            axes.plot(iterations / num_infosets, value, marker="x", color=line.get_color(), linestyle="none")
-    axes.plot([], [], marker="x", color="grey", linestyle="none", label="as the paper reports")
-    axes.set(xlabel="iterations per infoset", ylabel="exploitability, mb/h", xscale="log", yscale="log")
-    axes.grid(True, which="both", alpha=0.2)
-    axes.legend()
-    figure.savefig(path, dpi=130)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    paper: dict[str, list[tuple[float, float]]] = {}
+    for name, iterations, share, _, value in write_game(path, headings, rows):
+        lines.setdefault(name, []).append((float(share), float(value)))
+        num_infosets = float(iterations) / float(share)
+        paper[name] = [(count / num_infosets, reported) for count, reported in PAPER_POINTS.get(name, [])]
+    draw_games(path.with_suffix(".png"), lines, paper, "iterations per infoset")
 
 
 if __name__ == "__main__":

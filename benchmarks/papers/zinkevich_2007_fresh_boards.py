@@ -20,9 +20,7 @@ from solver.best_response import ExactResponse
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "folders", nargs="+", type=Path, help="strategy folders of such configs"
-    )
+    parser.add_argument("folders", nargs="+", type=Path, help="strategy folders of such configs")
     parser.add_argument("--boards", type=int, help="fresh boards; default: as many as were solved on")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
