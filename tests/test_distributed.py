@@ -398,12 +398,13 @@ def exploitability(game: AbstractGame, response: ExactResponse, table: Table) ->
 
 
 def test_children_learn_as_fast_as_the_local_solver(exact_game: AbstractGame, tmp_path: Path) -> None:
-    """Exploitability after 300,000 nodes, mean of four seeds, within 25% of local external sampling's.
+    """Exploitability after 300,000 nodes, mean of sixteen seeds, within 25% of local external sampling's.
 
-    More nodes and seeds: benchmarks/distributed.py. The untrained strategy has 728 mbb.
+    A seed's has a standard deviation of a fifth, so that the ratio of two means has one of 7%: 24 seeds gave 1.09, 0.85 and
+    0.79 with 1, 2 and 4 children. More nodes: benchmarks/distributed.py. The untrained strategy has 728 mbb.
     """
     response = ExactResponse(exact_game)
-    budget, seeds = 300_000, range(1, 5)
+    budget, seeds = 300_000, range(1, 17)
 
     def reached(solver: Any) -> float:
         while solver.nodes < budget:

@@ -344,5 +344,5 @@ def test_skipped_iterations_leave_no_trace_in_the_average() -> None:
 
 def test_a_game_without_joint_deals_is_refused() -> None:
     game = replace(small_game("kuhn"), name="large", deals=SimpleNamespace(joint=None))
-    with pytest.raises(DefinitionError, match="'vector-robust' on 'large': its deals are sampled"):
+    with pytest.raises(DefinitionError, match="'vector-robust' on 'large': both players' vectors need"):
         VectorSampling(game, SolverConfig(sampler="vector-robust"))
