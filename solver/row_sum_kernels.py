@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-WIDTH = 128  # numbers in a row: half of the registers of a processor with AVX-512, in single precision
+WIDTH = 128  # numbers in a row: in single precision 8 of the 32 registers of a processor with AVX-512
 
 
 def add_rows(target, tile, places, weights, first, last):
