@@ -31,11 +31,11 @@ $(READY): pyproject.toml requirements.lock
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/python -m cli.demo
+	@$(BIN)/python -m foldwise.cli.demo
 
 # mosquitto where it is installed, else amqtt from the test extra.
 demo-network: $(READY)
-	@$(BIN)/python -m cli.demo_network
+	@$(BIN)/python -m foldwise.cli.demo_network
 
 # The files that take longest come first, so that both processes end together.
 LONGEST := distributed_ray public_chance vector_sampling sequences lbr_run mqtt_workers mqtt_seats

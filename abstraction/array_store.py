@@ -21,7 +21,7 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from game.errors import DefinitionError, FormatError
+from foldwise.game.errors import DefinitionError, FormatError
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 

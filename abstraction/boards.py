@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import hand_strength_kernels as kernels
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.abstraction import hand_strength_kernels as kernels
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4] new suit of each suit
 

@@ -6,10 +6,10 @@
 
 import numpy as np
 
-from abstraction.card_abstraction_kernels import street_bucket
-from abstraction.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
-from game.compiled import kernel
-from game.hand_index_kernels import index_cards
+from foldwise.abstraction.card_abstraction_kernels import street_bucket
+from foldwise.abstraction.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
+from foldwise.game.compiled import kernel
+from foldwise.game.hand_index_kernels import index_cards
 
 ORBIT_BITS = 5  # a flop's class has at most 24 flops
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import bucket_kernels as kernels
-from abstraction.blocks import Report, run_blocks
-from abstraction.boards import boards
-from abstraction.card_abstraction import CardAbstractionTables, StreetAbstraction
-from abstraction.hand_strength import STRENGTH_UNIT, HandStrength
-from abstraction.hand_strength_kernels import class_block
-from game.errors import DefinitionError
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.abstraction import bucket_kernels as kernels
+from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.card_abstraction import CardAbstractionTables, StreetAbstraction
+from foldwise.abstraction.hand_strength import STRENGTH_UNIT, HandStrength
+from foldwise.abstraction.hand_strength_kernels import class_block
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 MAX_TABLE = 1 << 16  # tables hold uint16
 

@@ -13,15 +13,15 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.array_folder import load_arrays, save_arrays
-from abstraction.blocks import Report, run_blocks
-from abstraction.boards import boards
-from abstraction.called_hands_kernels import count_block
-from game.compiled import cache_folder
-from game.errors import FormatError
-from game.evaluator import evaluator_tables
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.sources import source_hash
+from foldwise.abstraction.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.called_hands_kernels import count_block
+from foldwise.game.compiled import cache_folder
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.sources import source_hash
 
 log = logging.getLogger(__name__)
 

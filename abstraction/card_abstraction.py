@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import card_abstraction_kernels as kernels
-from abstraction.array_folder import MANIFEST, load_arrays, save_arrays
-from game.errors import FormatError
-from game.hand_index import hand_index
+from foldwise.abstraction import card_abstraction_kernels as kernels
+from foldwise.abstraction.array_folder import MANIFEST, load_arrays, save_arrays
+from foldwise.game.errors import FormatError
+from foldwise.game.hand_index import hand_index
 
 KIND = "card abstraction"
 FORMAT_VERSION = 1

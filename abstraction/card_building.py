@@ -3,16 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction.blocks import Report
-from abstraction.boards import boards
-from abstraction.buckets import flop_class_rows, flop_percentile, preflop_percentile, river_percentile, turn_percentile
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.card_config import CardConfig, StreetCards
-from abstraction.clustering import flop_emd, river_ochs, turn_emd
-from abstraction.hand_strength import HandStrength
-from abstraction.hierarchical import public_clusters
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.abstraction.blocks import Report
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.buckets import (
+    flop_class_rows,
+    flop_percentile,
+    preflop_percentile,
+    river_percentile,
+    turn_percentile,
+)
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.card_config import CardConfig, StreetCards
+from foldwise.abstraction.clustering import flop_emd, river_ochs, turn_emd
+from foldwise.abstraction.hand_strength import HandStrength
+from foldwise.abstraction.hierarchical import public_clusters
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
 _RAW_SIZES = (1326, 1326 * 22100)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import clustering_kernels as kernels
-from abstraction.blocks import run_blocks
-from abstraction.boards import boards
-from abstraction.buckets import check_table, flop_table
-from abstraction.card_abstraction import StreetAbstraction
-from abstraction.card_config import StreetCards
-from abstraction.hand_strength import STRENGTH_UNIT, HandStrength
-from abstraction.kmeans import Clusters, KMeans, centre_order
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.abstraction import clustering_kernels as kernels
+from foldwise.abstraction.blocks import run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.buckets import check_table, flop_table
+from foldwise.abstraction.card_abstraction import StreetAbstraction
+from foldwise.abstraction.card_config import StreetCards
+from foldwise.abstraction.hand_strength import STRENGTH_UNIT, HandStrength
+from foldwise.abstraction.kmeans import Clusters, KMeans, centre_order
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 NUM_OPPONENT_GROUPS = 8
 OCHS_TRAINING = 500_000  # hands the river's k-means is trained on, unless the configuration says otherwise

@@ -3,10 +3,10 @@
 
 import numpy as np
 
-from abstraction.card_abstraction_kernels import buckets_into
-from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand
-from game.rng_kernels import next_uniform, shuffle_first
+from foldwise.abstraction.card_abstraction_kernels import buckets_into
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.rng_kernels import next_uniform, shuffle_first
 
 
 @kernel

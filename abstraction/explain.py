@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from abstraction.card_abstraction import STREETS, CardAbstraction
-from abstraction.hand_strength import HandStrength, scale
-from game.cards import RANKS, cards_text, parse_cards
-from game.errors import FormatError
-from game.evaluator import rank_pairs
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.abstraction.card_abstraction import STREETS, CardAbstraction
+from foldwise.abstraction.hand_strength import HandStrength, scale
+from foldwise.game.cards import RANKS, cards_text, parse_cards
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import rank_pairs
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 
 _BOARD_SIZES = (0, 3, 4, 5)
 _MOST_NEIGHBOURS = 8

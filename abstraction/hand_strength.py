@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstraction import hand_strength_kernels as kernels
-from abstraction.array_folder import load_arrays, save_arrays
-from abstraction.blocks import Report, run_blocks
-from abstraction.boards import Boards, boards
-from game.compiled import cache_folder
-from game.errors import FormatError
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.sources import source_hash
+from foldwise.abstraction import hand_strength_kernels as kernels
+from foldwise.abstraction.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.boards import Boards, boards
+from foldwise.game.compiled import cache_folder
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.sources import source_hash
 
 log = logging.getLogger(__name__)
 

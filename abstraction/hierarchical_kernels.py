@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 
 @kernel

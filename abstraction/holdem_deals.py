@@ -6,18 +6,18 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.blocks import Report, run_blocks
-from abstraction.boards import boards
-from abstraction.buckets import flop_class_rows
-from abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.deal_kernels import count_two_round_pairs, draw_holdem
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
-from abstraction.sequence_counting import load_sequence_matrices
-from abstraction.sequence_matrices import SequenceMatrices
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS
+from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.buckets import flop_class_rows
+from foldwise.abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
+from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.abstraction.deal_kernels import count_two_round_pairs, draw_holdem
+from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from foldwise.abstraction.sequence_counting import load_sequence_matrices
+from foldwise.abstraction.sequence_matrices import SequenceMatrices
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]

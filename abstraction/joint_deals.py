@@ -14,12 +14,12 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.alias_kernels import build_alias
-from game.bluff import Bluff
-from game.cards import rank_of
-from game.definition import GameDefinition
-from game.errors import DefinitionError
-from game.evaluator import rank_hand
+from foldwise.abstraction.alias_kernels import build_alias
+from foldwise.game.bluff import Bluff
+from foldwise.game.cards import rank_of
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import rank_hand
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
@@ -189,7 +189,7 @@ def _boards(left: tuple[int, ...], new_cards: Sequence[int]) -> Iterator[tuple[i
 
 
 def _check_enumerable(definition: GameDefinition) -> None:
-    from game.counting import joint_deals
+    from foldwise.game.counting import joint_deals
 
     deals = joint_deals(definition, definition.num_rounds - 1)
     if definition.num_players != 2 or deals > _MOST_ENUMERATED_DEALS:

@@ -12,13 +12,13 @@ from queue import Empty, SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.array_folder import load_arrays, save_arrays
-from abstraction.blocks import Report, run_blocks
-from abstraction.boards import boards
-from abstraction.buckets import flop_class_rows
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.hand_strength_kernels import NUM_RANKS
-from abstraction.sequence_kernels import (
+from foldwise.abstraction.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.buckets import flop_class_rows
+from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.abstraction.hand_strength_kernels import NUM_RANKS
+from foldwise.abstraction.sequence_kernels import (
     HANDS_WITH_CARD,
     NUM_LIVE,
     Local,
@@ -27,15 +27,15 @@ from abstraction.sequence_kernels import (
     count_boards,
     turn_cells_block,
 )
-from abstraction.sequence_matrices import NUM_BOARDS, Float, SequenceMatrices
-from game.compiled import cache_folder
-from game.errors import FormatError
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.rng import make_states
-from game.rng_kernels import shuffle_first
-from game.sources import source_hash
+from foldwise.abstraction.sequence_matrices import NUM_BOARDS, Float, SequenceMatrices
+from foldwise.game.compiled import cache_folder
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.rng import make_states
+from foldwise.game.rng_kernels import shuffle_first
+from foldwise.game.sources import source_hash
 
 log = logging.getLogger(__name__)
 

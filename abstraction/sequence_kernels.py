@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstraction.hand_strength_kernels import (
+from foldwise.abstraction.hand_strength_kernels import (
     NUM_PAIRS,
     clashes,
     combination_number,
     sort_pairs,
     sweep_strengths,
 )
-from game.compiled import kernel
-from game.evaluator_kernels import rank_pairs_into
-from game.hand_index_kernels import index_cards
-from game.prefetch_kernels import prefetch
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_pairs_into
+from foldwise.game.hand_index_kernels import index_cards
+from foldwise.game.prefetch_kernels import prefetch
 
 NUM_LIVE = 1081  # hands that five board cards leave
 HANDS_WITH_CARD = 46

@@ -20,19 +20,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agent.strategy_player import StrategyPlayer, check_same_game
-from agent.tracker import Scratch, make_scratch
-from game.betting_kernels import NUM_FIELDS
-from game.cards import NUM_CARDS
-from game.definition import GameDefinition
-from game.errors import DefinitionError, FormatError
-from game.evaluator import evaluator_tables
-from game.table_rules import table_rules
-from matches import aivat_kernels as kernels
-from matches.all_in import last_betting_round
-from matches.ranges import Float, View
-from matches.transcript import LoggedHand
-from matches.values import Values
+from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
+from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.cards import NUM_CARDS
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.table_rules import table_rules
+from foldwise.matches import aivat_kernels as kernels
+from foldwise.matches.all_in import last_betting_round
+from foldwise.matches.ranges import Float, View
+from foldwise.matches.transcript import LoggedHand
+from foldwise.matches.values import Values
 
 _MAX_PARTICLES = 128
 _CACHED_HANDS = 1326  # the other player's: a flop's sets take 22,100 buckets for each

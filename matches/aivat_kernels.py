@@ -9,16 +9,16 @@ by his bucket alone, so it is a sum over particles. All amounts here are what th
 
 import numpy as np
 
-from agent.decision_kernels import describe_actions, read_row, to_real
-from agent.postprocess_kernels import postprocess_row
-from agent.tracker_kernels import call_child, enter_street
-from game.betting import FOLD, RAISE
-from game.betting_kernels import FINISHED, FOLDED, LARGEST, PLAYER, SPENT, STREET, apply, start_hand
-from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand
-from game.tree_kernels import SHOWDOWN
-from matches.expectation_kernels import read_action
-from matches.range_kernels import fill_rows, take_action
+from foldwise.agent.decision_kernels import describe_actions, read_row, to_real
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.game.betting import FOLD, RAISE
+from foldwise.game.betting_kernels import FINISHED, FOLDED, LARGEST, PLAYER, SPENT, STREET, apply, start_hand
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.tree_kernels import SHOWDOWN
+from foldwise.matches.expectation_kernels import read_action
+from foldwise.matches.range_kernels import fill_rows, take_action
 
 # What may go wrong, in place of a score.
 FINE, NEVER_PLAYED, TOO_MANY_PARTICLES = 0, 1, 2

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from game.betting import BettingState
-from game.definition import GameDefinition
-from game.evaluator import evaluator_tables
-from matches import all_in_kernels as kernels
-from matches.transcript import LoggedHand, line_values, parse_state_line
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import GameDefinition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.matches import all_in_kernels as kernels
+from foldwise.matches.transcript import LoggedHand, line_values, parse_state_line
 
 
 def is_all_in(line: str) -> bool:

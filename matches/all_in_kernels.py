@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from game.compiled import kernel
-from game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
 
 
 @kernel

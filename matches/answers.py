@@ -6,9 +6,9 @@ reference dealer's, because scripts look for them.
 
 from typing import NamedTuple
 
-from game.betting import CALL, CALL_ACTION, RAISE, Action, BettingState
-from game.match_state import read_action, read_match_state
-from matches.hand import Hand
+from foldwise.game.betting import CALL, CALL_ACTION, RAISE, Action, BettingState
+from foldwise.game.match_state import read_action, read_match_state
+from foldwise.matches.hand import Hand
 
 BAD_STATE = "WARNING: bad state format in response"
 UNREQUESTED = "WARNING: ignoring un-requested response"

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from game.definition import parse_definition
-from game.errors import DefinitionError, FormatError
-from matches.mqtt_messages import (
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.mqtt_messages import (
     MAX_HANDS,
     MAX_PAIRS,
     Block,
@@ -26,8 +26,8 @@ from matches.mqtt_messages import (
     pack_values,
     unpack_values,
 )
-from matches.plan import save_json
-from matches.transcript import drop_unfinished_line
+from foldwise.matches.plan import save_json
+from foldwise.matches.transcript import drop_unfinished_line
 
 Float = npt.NDArray[np.float64]
 JOB_FILE = "job.json"

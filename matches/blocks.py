@@ -15,18 +15,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.strategy import MANIFEST, Strategy
-from agent.player import Player, make_player
-from agent.strategy_player import OpenStrategy, parse_spec
-from agent.translation import parse_translation
-from game.dealing import Shoe
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError, FormatError
-from matches.hand import check_playable
-from matches.memory import CompiledTable
-from matches.mqtt_messages import Block, PlayerName
-from matches.plan import MatchPlan
-from postprocess.language import parse_pipeline
+from foldwise.abstraction.strategy import MANIFEST, Strategy
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+from foldwise.agent.translation import parse_translation
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.hand import check_playable
+from foldwise.matches.memory import CompiledTable
+from foldwise.matches.mqtt_messages import Block, PlayerName
+from foldwise.matches.plan import MatchPlan
+from foldwise.postprocess.language import parse_pipeline
 
 Float = npt.NDArray[np.float64]
 _DEAL_HANDS = 100_000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from matches.report import Curve
+from foldwise.matches.report import Curve
 
 _WIDTH, _HEIGHT = 480, 270  # drawn small and scaled up, so that the words can be read on a phone
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 12, 40

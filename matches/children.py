@@ -7,14 +7,14 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from agent.client import play_match
-from agent.player import make_player
-from game.dealing import Shoe
-from game.definition import parse_definition
-from game.evaluator import evaluator_tables
-from game.library import PokerGame, find_game
-from matches.dealer import MatchSettings, run_match
-from matches.loop import run_loop
+from foldwise.agent.client import play_match
+from foldwise.agent.player import make_player
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import parse_definition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.dealer import MatchSettings, run_match
+from foldwise.matches.loop import run_loop
 
 
 def load() -> None:

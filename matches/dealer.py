@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from game.betting import Action
-from game.dealing import Deal, Shoe
-from game.definition import GameDefinition
-from game.errors import FormatError, ProtocolError
-from game.evaluator import evaluator_tables
-from matches.answers import is_comment, read_answer
-from matches.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
-from matches.ports import open_listeners
-from matches.seat import MAX_BACKLOG, Readiness, SeatConnection
-from matches.transactions import TransactionFile, stamp
-from matches.transcript import LogFile, header_text
-from matches.version import OUR_VERSION, is_supported, read_version
+from foldwise.game.betting import Action
+from foldwise.game.dealing import Deal, Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError, ProtocolError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.matches.answers import is_comment, read_answer
+from foldwise.matches.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
+from foldwise.matches.ports import open_listeners
+from foldwise.matches.seat import MAX_BACKLOG, Readiness, SeatConnection
+from foldwise.matches.transactions import TransactionFile, stamp
+from foldwise.matches.transcript import LogFile, header_text
+from foldwise.matches.version import OUR_VERSION, is_supported, read_version
 
 # The reference refuses to send more than this, line end not counted.
 MAX_STATE_LINE = 4093

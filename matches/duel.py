@@ -4,14 +4,14 @@ import queue
 import threading
 from pathlib import Path
 
-from agent.client import ClientReport, play_match
-from agent.player import Player
-from agent.strategy_player import Decision
-from game.definition import GameDefinition
-from game.errors import ProtocolError
-from matches.dealer import MatchSettings, run_match
-from matches.explanations import Explained, as_record
-from matches.loop import run_loop
+from foldwise.agent.client import ClientReport, play_match
+from foldwise.agent.player import Player
+from foldwise.agent.strategy_player import Decision
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import ProtocolError
+from foldwise.matches.dealer import MatchSettings, run_match
+from foldwise.matches.explanations import Explained, as_record
+from foldwise.matches.loop import run_loop
 
 _HOST = "127.0.0.1"
 _PATIENCE_SECONDS = 24 * 3600

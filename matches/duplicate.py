@@ -17,20 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from agent.bots import Bot
-from agent.player import make_player
-from agent.strategy_player import StrategyPlayer
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError, FormatError
-from matches.log_tail import LogTail
-from matches.memory import HandListener, MemoryMatch, play_in_memory
-from matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
-from matches.processes import play_over_tcp
-from matches.ranges import Float
-from matches.results import match_result, narrow_enough
-from matches.scoring import Scorer, chips_scorer, make_scorer, score_boards
-from matches.statistics import position_values
-from matches.transcript import hand_number, state_lines
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import make_player
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.log_tail import LogTail
+from foldwise.matches.memory import HandListener, MemoryMatch, play_in_memory
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.processes import play_over_tcp
+from foldwise.matches.ranges import Float
+from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.scoring import Scorer, chips_scorer, make_scorer, score_boards
+from foldwise.matches.statistics import position_values
+from foldwise.matches.transcript import hand_number, state_lines
 
 _REPORT_SECONDS = 2.0
 Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands

@@ -8,13 +8,13 @@ a branch needs nothing of its siblings, and a last-in-first-out stack of branche
 
 import numpy as np
 
-from agent.decision_kernels import to_real
-from agent.tracker_kernels import call_child, enter_street, read_raise
-from game.betting import FOLD, RAISE
-from game.betting_kernels import FINISHED, LARGEST, MAX_SPENT, PLAYER, SPENT, STREET, apply, start_hand
-from game.compiled import kernel
-from game.rng_kernels import counter_uniform
-from matches.range_kernels import end_value, fill_rows, take_action
+from foldwise.agent.decision_kernels import to_real
+from foldwise.agent.tracker_kernels import call_child, enter_street, read_raise
+from foldwise.game.betting import FOLD, RAISE
+from foldwise.game.betting_kernels import FINISHED, LARGEST, MAX_SPENT, PLAYER, SPENT, STREET, apply, start_hand
+from foldwise.game.compiled import kernel
+from foldwise.game.rng_kernels import counter_uniform
+from foldwise.matches.range_kernels import end_value, fill_rows, take_action
 
 
 @kernel

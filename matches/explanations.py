@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.player import Player, make_player
-from agent.strategy_player import Decision, StrategyPlayer
-from game.betting import BettingState
-from game.definition import parse_definition
-from game.errors import DefinitionError, FormatError
-from game.match_state import view
-from matches.hand import seat_of_position
-from matches.plan import PLAN_FILE, MatchPlan, Run
-from matches.transcript import LoggedHand, read_log
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.match_state import view
+from foldwise.matches.hand import seat_of_position
+from foldwise.matches.plan import PLAN_FILE, MatchPlan, Run
+from foldwise.matches.transcript import LoggedHand, read_log
 
 ENDING = ".explain.jsonl"
 Explained = dict[int, dict[str, Any]]  # of one hand: by number of the action, counted from 0 over both players

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError, FormatError
-from game.library import find_definition
-from matches.hand import score_line
-from matches.phh import history_definition, log_line, phh_text, phhs_text, read_phh
-from matches.plan import PLAN_FILE, load_plan, written_whole
-from matches.transcript import header_text, read_log
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.hand import score_line
+from foldwise.matches.phh import history_definition, log_line, phh_text, phhs_text, read_phh
+from foldwise.matches.plan import PLAN_FILE, load_plan, written_whole
+from foldwise.matches.transcript import header_text, read_log
 
 LOG, PHH, PHHS = ".log", ".phh", ".phhs"
 _HEADER = "# name/game/hands/seed "

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
-from agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
-from game.betting import CALL, FOLD, RAISE
-from game.betting_kernels import (
+from foldwise.agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
+from foldwise.agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
+from foldwise.game.betting import CALL, FOLD, RAISE
+from foldwise.game.betting_kernels import (
     FINISHED,
     FOLDED,
     HAND_ACTIONS,
@@ -26,12 +26,12 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand, rank_pairs_into
-from game.rng_kernels import counter_bits, shuffle_first
-from matches.all_in_kernels import next_combination
-from matches.expectation_kernels import read_action
-from matches.range_kernels import fill_rows
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_of_hand, rank_pairs_into
+from foldwise.game.rng_kernels import counter_bits, shuffle_first
+from foldwise.matches.all_in_kernels import next_combination
+from foldwise.matches.expectation_kernels import read_action
+from foldwise.matches.range_kernels import fill_rows
 
 NUM_PAIRS = 1326
 MOST_RUN_OUTS = 2000  # up to here completions of a board are enumerated; flops have 1,081

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from abstraction.array_store import (
+from foldwise.abstraction.array_store import (
     ArrayEntry,
     check_writable,
     commit_manifest,
@@ -21,11 +21,11 @@ from abstraction.array_store import (
     verify_array,
     write_array,
 )
-from game.dealing import Shoe
-from game.errors import DefinitionError, FormatError
-from matches.local_best_response import LocalBestResponse
-from matches.ranges import Float
-from matches.statistics import Estimate, estimate
+from foldwise.game.dealing import Shoe
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.local_best_response import LocalBestResponse
+from foldwise.matches.ranges import Float
+from foldwise.matches.statistics import Estimate, estimate
 
 _MANIFEST: Final = "lbr.json"
 _SAVE_SECONDS = 20.0

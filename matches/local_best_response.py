@@ -28,17 +28,17 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import Scratch, make_scratch
-from game.betting_kernels import NUM_FIELDS
-from game.cards import NUM_CARDS
-from game.definition import GameDefinition
-from game.errors import DefinitionError
-from game.evaluator import evaluator_tables
-from game.hole_cards import PAIR_CARDS
-from game.table_rules import table_rules
-from matches import lbr_kernels as kernels
-from matches.ranges import Float, View
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.cards import NUM_CARDS
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.table_rules import table_rules
+from foldwise.matches import lbr_kernels as kernels
+from foldwise.matches.ranges import Float, View
 
 DEFAULT_SAMPLES: Final = 1000
 STREET_NAMES: Final = ("preflop", "flop", "turn", "river")

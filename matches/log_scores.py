@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.strategy_player import StrategyPlayer
-from game.cards import cards_text
-from game.definition import GameDefinition
-from game.errors import DefinitionError, FormatError
-from matches.aivat import Aivat
-from matches.all_in import expected_values
-from matches.statistics import Estimate, estimate
-from matches.transcript import LoggedHand, parse_state_line, state_lines
-from matches.values import Values
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.aivat import Aivat
+from foldwise.matches.all_in import expected_values
+from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.transcript import LoggedHand, parse_state_line, state_lines
+from foldwise.matches.values import Values
 
 _REPORT_HANDS = 200
 Listener = Callable[[str, float], None]

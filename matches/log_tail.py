@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from game.errors import FormatError
-from matches.memory import HandListener
-from matches.transcript import hand_number, seat_values
+from foldwise.game.errors import FormatError
+from foldwise.matches.memory import HandListener
+from foldwise.matches.transcript import hand_number, seat_values
 
 _CHUNK = 1 << 20
 

@@ -12,21 +12,21 @@ from typing import IO, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.card_lookup import CardLookup
-from agent.bots import Bot, BotScratch
-from agent.bots import make_scratch as make_bot_scratch
-from agent.player import Player, guarded_choice
-from agent.strategy_player import StrategyPlayer, check_same_game
-from agent.tracker import Scratch, Seat, empty_seat, make_scratch
-from game.betting_kernels import NUM_FIELDS
-from game.dealing import Shoe
-from game.definition import GameDefinition
-from game.evaluator import evaluator_tables
-from game.table_rules import table_rules
-from matches import memory_kernels as kernels
-from matches.hand import Hand, check_playable, score_line, seat_of_position
-from matches.plan import MatchStoppedError
-from matches.transcript import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
+from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.agent.bots import Bot, BotScratch
+from foldwise.agent.bots import make_scratch as make_bot_scratch
+from foldwise.agent.player import Player, guarded_choice
+from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
+from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.table_rules import table_rules
+from foldwise.matches import memory_kernels as kernels
+from foldwise.matches.hand import Hand, check_playable, score_line, seat_of_position
+from foldwise.matches.plan import MatchStoppedError
+from foldwise.matches.transcript import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
 
 _BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
 _VALUES_BLOCK_HANDS = 5000

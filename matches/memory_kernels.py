@@ -7,11 +7,11 @@ played: the betting as it comes, then cards, values and names.
 
 import numpy as np
 
-from agent.bots_kernels import choose
-from agent.decision_kernels import decide, follow_opponent
-from agent.tracker_kernels import call_child, enter_street
-from game.betting import FOLD, RAISE
-from game.betting_kernels import (
+from foldwise.agent.bots_kernels import choose
+from foldwise.agent.decision_kernels import decide, follow_opponent
+from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.game.betting import FOLD, RAISE
+from foldwise.game.betting_kernels import (
     FINISHED,
     FOLDED,
     HAND_ACTIONS,
@@ -26,8 +26,8 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_of_hand
 
 STRATEGY = -1  # in place of a bot's code
 # No line is longer: four rounds of 64 raises with ten digits, cards, numbers and two names of at most 200 bytes.

@@ -21,8 +21,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiomqtt
 
-from game.errors import DefinitionError, ProtocolError
-from matches.mqtt_messages import DropLog, MessageError, Topics, check_word
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.matches.mqtt_messages import DropLog, MessageError, Topics, check_word
 
 PATIENCE_SECONDS = 60.0
 KEEPALIVE_SECONDS = 10

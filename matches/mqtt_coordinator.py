@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from game.errors import ProtocolError
-from matches.block_store import BlockStore
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
-from matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, decode
-from matches.mqtt_worker import BEAT_SECONDS, program_version
+from foldwise.game.errors import ProtocolError
+from foldwise.matches.block_store import BlockStore
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
+from foldwise.matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, decode
+from foldwise.matches.mqtt_worker import BEAT_SECONDS, program_version
 
 SILENT_SECONDS = 4 * BEAT_SECONDS
 BLOCKS_AHEAD = 2  # per thread: one in play, one waiting

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from matches.block_store import BlockStore
-from matches.memory import HandListener
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
-from matches.mqtt_messages import (
+from foldwise.matches.block_store import BlockStore
+from foldwise.matches.memory import HandListener
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
+from foldwise.matches.mqtt_messages import (
     MAX_ROWS,
     HandBatch,
     MatchInfo,
@@ -30,9 +30,9 @@ from matches.mqtt_messages import (
     Total,
     plain_text,
 )
-from matches.plan import MatchPlan, Run
-from matches.statistics import Estimate, estimate_of_sums
-from matches.variants import Float, Table
+from foldwise.matches.plan import MatchPlan, Run
+from foldwise.matches.statistics import Estimate, estimate_of_sums
+from foldwise.matches.variants import Float, Table
 
 BATCH_SECONDS = 0.5
 BATCH_LINES = 1000  # at most; a match in memory plays a hundred times as many

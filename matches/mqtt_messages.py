@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from game.errors import DefinitionError, FormatError
+from foldwise.game.errors import DefinitionError, FormatError
 
 MAX_PAIRS = 20_000  # of one block
 MAX_HANDS = 10_000_000  # of one match of a comparison

@@ -6,12 +6,12 @@ import secrets
 import socket
 from collections.abc import Callable
 
-from agent.client import Client, ClientReport
-from agent.player import Player, warm_up
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError, ProtocolError
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
-from matches.mqtt_messages import (
+from foldwise.agent.client import Client, ClientReport
+from foldwise.agent.player import Player, warm_up
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
+from foldwise.matches.mqtt_messages import (
     NO_PLACE,
     MessageError,
     SeatEnd,

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from matches.dealer import Dealer, MatchSettings
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
-from matches.mqtt_messages import (
+from foldwise.matches.dealer import Dealer, MatchSettings
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
+from foldwise.matches.mqtt_messages import (
     MAX_LINE,
     NO_PLACE,
     LinePlace,

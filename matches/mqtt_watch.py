@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Say
-from matches.mqtt_messages import (
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Say
+from foldwise.matches.mqtt_messages import (
     HandBatch,
     MatchInfo,
     MatchStatus,

@@ -13,10 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
-from game.errors import DefinitionError, FormatError
-from matches.blocks import BlockPlayer, StrategyShelf, UnknownStrategyError
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
-from matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, check_word, decode, pack_values
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.blocks import BlockPlayer, StrategyShelf, UnknownStrategyError
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
+from foldwise.matches.mqtt_messages import (
+    BlockResult,
+    MessageError,
+    Task,
+    WorkerPresence,
+    check_word,
+    decode,
+    pack_values,
+)
 
 BEAT_SECONDS = 5.0
 _MAX_QUEUED = 4096

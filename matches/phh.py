@@ -22,13 +22,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
-from game.cards import cards_text, parse_cards
-from game.dealing import Deal
-from game.definition import UNLIMITED_RAISES, GameDefinition, parse_definition
-from game.errors import DefinitionError, FormatError, IllegalActionError
-from matches.hand import Hand, format_value
-from matches.transcript import LoggedHand
+from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.game.cards import cards_text, parse_cards
+from foldwise.game.dealing import Deal
+from foldwise.game.definition import UNLIMITED_RAISES, GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
+from foldwise.matches.hand import Hand, format_value
+from foldwise.matches.transcript import LoggedHand
 
 _HOLDEM_BOARD = (0, 3, 1, 1)
 _ACPC_VARIANT = "ACPC"

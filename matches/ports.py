@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Iterator
 
-from game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError
 
 _FIRST_PORT = 1024
 _ATTEMPTS = 10

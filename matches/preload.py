@@ -1,5 +1,5 @@
 """Imported by the fork server of `matches.processes`, nowhere else: what is loaded here, every child has at once."""
 
-from matches.children import load
+from foldwise.matches.children import load
 
 load()

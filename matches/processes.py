@@ -16,12 +16,12 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from game.definition import parse_definition
-from game.errors import DefinitionError, ProtocolError
-from matches import children
-from matches.dealer import MatchSettings
-from matches.plan import PLAN_FILE, MatchStoppedError, Run
-from matches.transcript import is_complete
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.matches import children
+from foldwise.matches.dealer import MatchSettings
+from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
+from foldwise.matches.transcript import is_complete
 
 HOST = "127.0.0.1"
 _GRACE_SECONDS = 10.0  # for a player to end by itself after the dealer has closed; the competition's allowance
@@ -29,7 +29,7 @@ _KILL_SECONDS = 2.0
 _PORT_SECONDS = 120.0  # for the dealer to start: the fork server may have to compile first
 _POLL_SECONDS = 0.02
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["matches.preload"])
+_CONTEXT.set_forkserver_preload(["foldwise.matches.preload"])
 
 
 class Child:

@@ -5,11 +5,11 @@ n: hands possible on the board, in the order of `matches.ranges.Ends`; A: action
 player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
 """
 
-from agent.decision_kernels import describe_actions, read_row
-from agent.postprocess_kernels import postprocess_row
-from game.betting_kernels import PLAYER, STREET
-from game.compiled import kernel
-from game.showdown_kernels import settle_fold, settle_showdown
+from foldwise.agent.decision_kernels import describe_actions, read_row
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.game.betting_kernels import PLAYER, STREET
+from foldwise.game.compiled import kernel
+from foldwise.game.showdown_kernels import settle_fold, settle_showdown
 
 
 @kernel

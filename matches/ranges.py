@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.card_lookup import CardLookup
-from game.cards import NUM_CARDS
-from game.definition import GameDefinition
-from game.evaluator import evaluator_tables
-from game.evaluator_kernels import rank_of_hand
-from game.hole_cards import PAIR_CARDS
-from game.showdown import empty_board, empty_sums, make_board
-from game.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.game.cards import NUM_CARDS
+from foldwise.game.definition import GameDefinition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.showdown import empty_board, empty_sums, make_board
+from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 
 Float = npt.NDArray[np.float64]
 _NO_MATRIX = np.zeros((0, 0))

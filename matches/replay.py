@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from game.betting import CALL, FOLD, BettingState
-from game.cards import card_text
-from game.definition import UNLIMITED_STACK, GameDefinition
-from matches.explanations import Explained
-from matches.hand import format_value
-from matches.transcript import LoggedHand
+from foldwise.game.betting import CALL, FOLD, BettingState
+from foldwise.game.cards import card_text
+from foldwise.game.definition import UNLIMITED_STACK, GameDefinition
+from foldwise.matches.explanations import Explained
+from foldwise.matches.hand import format_value
+from foldwise.matches.transcript import LoggedHand
 
 _HOLDEM_STREETS = ("preflop", "flop", "turn", "river")
 

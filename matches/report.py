@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from agent.translation import DEFAULT_TRANSLATION
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError, FormatError
-from matches.all_in import expected_line_values
-from matches.explanations import (
+from foldwise.agent.translation import DEFAULT_TRANSLATION
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.all_in import expected_line_values
+from foldwise.matches.explanations import (
     Explained,
     by_position,
     explain_hand,
@@ -26,11 +26,11 @@ from matches.explanations import (
     read_explanations,
     run_players,
 )
-from matches.hand_files import log_definition
-from matches.plan import PLAN_FILE, Run, load_plan
-from matches.replay import position_names, replay_record, street_names
-from matches.statistics import Estimate, estimate
-from matches.transcript import hand_number, line_values, parse_state_line, state_lines
+from foldwise.matches.hand_files import log_definition
+from foldwise.matches.plan import PLAN_FILE, Run, load_plan
+from foldwise.matches.replay import position_names, replay_record, street_names
+from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.transcript import hand_number, line_values, parse_state_line, state_lines
 
 Float = npt.NDArray[np.float64]
 COMPARISON_FILE = "comparison.json"

@@ -8,10 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from game.errors import FormatError
-from matches.charts import Interval, interval_chart, running_chart
-from matches.report import MatchReport, Report, short_player
-from matches.statistics import Estimate
+from foldwise.game.errors import FormatError
+from foldwise.matches.charts import Interval, interval_chart, running_chart
+from foldwise.matches.report import MatchReport, Report, short_player
+from foldwise.matches.statistics import Estimate
 
 # The page may load nothing: even a broken edit of it could not reach the network.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -30,7 +30,7 @@ def report_page(report: Report) -> str:
                 f"{report.title}/{report.kind}.json is no {report.kind} of ours ({error!r}): write the folder again"
             ) from None
         body += _kept_matches(report.matches)
-    style = files("matches").joinpath("page", "report.css").read_text(encoding="utf-8")
+    style = files("foldwise.matches").joinpath("page", "report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -157,8 +157,8 @@ def _biggest_table(report: MatchReport, first: int = 0) -> str:
 
 def _replayer(hands: Sequence[dict[str, Any]], num_explained: int) -> str:
     data = json.dumps(list(hands), separators=(",", ":")).replace("<", "\\u003c")
-    script = files("matches").joinpath("page", "replayer.js").read_text(encoding="utf-8")
-    markup = files("matches").joinpath("page", "replayer.html").read_text(encoding="utf-8")
+    script = files("foldwise.matches").joinpath("page", "replayer.js").read_text(encoding="utf-8")
+    markup = files("foldwise.matches").joinpath("page", "replayer.html").read_text(encoding="utf-8")
     note = f"The {len(hands):,} hands with the largest pots"
     if num_explained:
         note += f"; a strategy's probabilities are known in {num_explained:,} of them"

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.array_store import map_file
-from agent.player import make_player
-from agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
-from game.definition import GameDefinition
-from game.errors import DefinitionError, FormatError
-from matches.aivat import Aivat
-from matches.all_in import expected_line_values
-from matches.expectation import Expectation, match_boards
-from matches.memory import play_values
-from matches.plan import MatchPlan
-from matches.ranges import Float
-from matches.results import match_result, narrow_enough
-from matches.transcript import line_values, parse_state_line
-from matches.values import DEFAULT_BOARDS, Values, load_values, make_values
+from foldwise.abstraction.array_store import map_file
+from foldwise.agent.player import make_player
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.aivat import Aivat
+from foldwise.matches.all_in import expected_line_values
+from foldwise.matches.expectation import Expectation, match_boards
+from foldwise.matches.memory import play_values
+from foldwise.matches.plan import MatchPlan
+from foldwise.matches.ranges import Float
+from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.transcript import line_values, parse_state_line
+from foldwise.matches.values import DEFAULT_BOARDS, Values, load_values, make_values
 
 SCORES = ("chips", "expectation", "aivat")
 _STRATEGY = "strategy:"

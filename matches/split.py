@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from game.errors import DefinitionError
-from matches.block_store import Job
-from matches.blocks import player_name
-from matches.mqtt_messages import MAX_HANDS
-from matches.variants import Table
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.block_store import Job
+from foldwise.matches.blocks import player_name
+from foldwise.matches.mqtt_messages import MAX_HANDS
+from foldwise.matches.variants import Table
 
 _MOST_PAIRS = 10_000
 _LEAST_PAIRS = 500

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from matches.dealer import Dealer, MatchSettings
-from matches.hand import format_value
-from matches.log_tail import LogTail
-from matches.mqtt_connection import PATIENCE_SECONDS, Broker, Say
-from matches.mqtt_feed import Feed, new_match_id, short_game, total_row
-from matches.mqtt_messages import MatchInfo, Total, check_word, plain_text
-from matches.mqtt_seats import RemoteTable
-from matches.statistics import estimate_of_sums
-from matches.transcript import is_complete
+from foldwise.matches.dealer import Dealer, MatchSettings
+from foldwise.matches.hand import format_value
+from foldwise.matches.log_tail import LogTail
+from foldwise.matches.mqtt_connection import PATIENCE_SECONDS, Broker, Say
+from foldwise.matches.mqtt_feed import Feed, new_match_id, short_game, total_row
+from foldwise.matches.mqtt_messages import MatchInfo, Total, check_word, plain_text
+from foldwise.matches.mqtt_seats import RemoteTable
+from foldwise.matches.statistics import estimate_of_sums
+from foldwise.matches.transcript import is_complete
 
 _TAIL_SECONDS = 1.0
 _FAILURE_SECONDS = 1.0  # between a match that failed and the next: a port's players may be failing in a loop

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from game.betting import Action
-from game.definition import GameDefinition
-from game.errors import FormatError
-from game.match_state import read_action
+from foldwise.game.betting import Action
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
+from foldwise.game.match_state import read_action
 
 _STAMP = re.compile(r"\s*(\d+)\s+(\d+)\.(\d+)\s+(\d+)\.(\d+)")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeVar
 
-from game.betting import BettingState
-from game.definition import GameDefinition
-from game.errors import FormatError
-from game.match_state import read_match_state
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
+from foldwise.game.match_state import read_match_state
 
 _MOST_DIGITS = 18  # of a hand's number
 Entry = TypeVar("Entry")

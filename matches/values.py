@@ -15,19 +15,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.array_folder import load_arrays, save_arrays
-from abstraction.card_lookup import CardLookup
-from abstraction.strategy import Strategy
-from agent.strategy_player import OpenStrategy, StrategyPlayer
-from agent.tracker import Seat
-from game.definition import GameDefinition
-from game.errors import FormatError
-from game.tree import Tree
-from game.tree_kernels import DECISION, SHOWDOWN
-from matches.expectation import match_boards
-from matches.ranges import Float, all_boards, board_view, range_board
-from matches.values_kernels import add_board
-from postprocess.pipeline import Pipeline
+from foldwise.abstraction.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
+from foldwise.agent.tracker import Seat
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
+from foldwise.game.tree import Tree
+from foldwise.game.tree_kernels import DECISION, SHOWDOWN
+from foldwise.matches.expectation import match_boards
+from foldwise.matches.ranges import Float, all_boards, board_view, range_board
+from foldwise.matches.values_kernels import add_board
+from foldwise.postprocess.pipeline import Pipeline
 
 FOLDER = "values"
 KIND = "strategy values"

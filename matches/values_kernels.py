@@ -7,10 +7,10 @@ the hand is all-in before the last street it has one more for each street to com
 
 import numpy as np
 
-from agent.decision_kernels import read_row
-from game.compiled import kernel
-from game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from matches.range_kernels import settle, take_action
+from foldwise.agent.decision_kernels import read_row
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.matches.range_kernels import settle, take_action
 
 
 @kernel

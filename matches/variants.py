@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.bots import Bot
-from agent.player import Player, make_player
-from agent.strategy_player import StrategyPlayer
-from game.definition import GameDefinition
-from game.errors import DefinitionError
-from matches.duplicate import pairs_by_position, play_match
-from matches.memory import play_values
-from matches.plan import MatchPlan, Score, create_folder
-from matches.scoring import expectation_pairs, make_scorer
-from matches.statistics import Estimate, estimate
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.duplicate import pairs_by_position, play_match
+from foldwise.matches.memory import play_values
+from foldwise.matches.plan import MatchPlan, Score, create_folder
+from foldwise.matches.scoring import expectation_pairs, make_scorer
+from foldwise.matches.statistics import Estimate, estimate
 
 Float = npt.NDArray[np.float64]
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame
-from solver.batch_game import BatchGame
-from solver.batch_kernels import reach_by_regrets, update_regrets
-from solver.best_response import exact_matrices
-from solver.config import SolverConfig
-from solver.vector_cfr import SCHEDULES
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.batch_game import BatchGame
+from foldwise.solver.batch_kernels import reach_by_regrets, update_regrets
+from foldwise.solver.best_response import exact_matrices
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.vector_cfr import SCHEDULES
 
 
 class BatchCfr:

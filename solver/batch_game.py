@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame, Matrices
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver.batch_kernels import BatchTree, Subgames
-from solver.sparse_product import multiply
+from foldwise.abstraction.abstract_game import AbstractGame, Matrices
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver.batch_kernels import BatchTree, Subgames
+from foldwise.solver.sparse_product import multiply
 
 Floats = npt.NDArray[np.floating[Any]]
 Pair = tuple[Floats, Floats]

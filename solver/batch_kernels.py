@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from game.compiled import kernel
-from game.tree_kernels import CHANCE, DECISION
-from solver.regret_kernels import match_regrets
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.solver.regret_kernels import match_regrets
 
 
 class BatchTree(NamedTuple):

@@ -4,8 +4,8 @@
 Shared by all: `deals` int32[B, 2, S], `outcome_rows` int32[B], `outcomes` float64[rows, details].
 """
 
-from game.compiled import kernel
-from solver.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
+from foldwise.game.compiled import kernel
+from foldwise.solver.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
 
 
 @kernel

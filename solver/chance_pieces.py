@@ -10,15 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from abstraction.abstract_game import AbstractGame
-from game.errors import DefinitionError
-from game.tree_kernels import CHANCE
-from solver.config import SolverConfig
-from solver.frames import make_frames
-from solver.mccfr import Mccfr
-from solver.piece_kernels import reach_pieces, update_trunk, walk_pieces
-from solver.sampling_kernels import WalkOptions
-from solver.side_by_side import side_by_side
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree_kernels import CHANCE
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.frames import make_frames
+from foldwise.solver.mccfr import Mccfr
+from foldwise.solver.piece_kernels import reach_pieces, update_trunk, walk_pieces
+from foldwise.solver.sampling_kernels import WalkOptions
+from foldwise.solver.side_by_side import side_by_side
 
 BLOCK_DEALS = 32
 

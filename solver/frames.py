@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from abstraction.abstract_game import AbstractGame
-from solver.sampling_kernels import Frames
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.sampling_kernels import Frames
 
 
 def make_frames(game: AbstractGame) -> Frames:

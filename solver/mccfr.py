@@ -7,13 +7,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame
-from game.rng import make_states
-from solver import block_kernels
-from solver.config import SolverConfig
-from solver.frames import make_frames
-from solver.regret_kernels import scale_tables
-from solver.sampling_kernels import WalkOptions
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.rng import make_states
+from foldwise.solver import block_kernels
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.frames import make_frames
+from foldwise.solver.regret_kernels import scale_tables
+from foldwise.solver.sampling_kernels import WalkOptions
 
 Float = npt.NDArray[np.float64]
 State = npt.NDArray[np.uint64]

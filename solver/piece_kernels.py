@@ -8,10 +8,10 @@ behind a trunk node, -1 where it is none. Scratch by place in the trunk: `reach`
 
 import numpy as np
 
-from game.compiled import kernel
-from game.tree_kernels import DECISION, FOLDED
-from solver.regret_kernels import match_regrets
-from solver.sampling_kernels import walk_chance_from
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION, FOLDED
+from foldwise.solver.regret_kernels import match_regrets
+from foldwise.solver.sampling_kernels import walk_chance_from
 
 
 @kernel

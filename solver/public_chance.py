@@ -8,20 +8,20 @@ that public chance makes of them. Settings of pruning are for the walks over sin
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.holdem_deals import BOARD_SIZES
-from abstraction.joint_deals import JointDeals
-from game.errors import DefinitionError
-from game.evaluator import evaluator_tables
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown import empty_board, empty_sums
-from game.showdown_kernels import NUM_RANKS
-from solver.config import SolverConfig
-from solver.mccfr import Mccfr, Worker
-from solver.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
-from solver.public_kernels import Ends, Hands, PublicFrames
-from solver.sampling_kernels import WalkOptions
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.abstraction.holdem_deals import BOARD_SIZES
+from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import empty_board, empty_sums
+from foldwise.game.showdown_kernels import NUM_RANKS
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.mccfr import Mccfr, Worker
+from foldwise.solver.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
+from foldwise.solver.public_kernels import Ends, Hands, PublicFrames
+from foldwise.solver.sampling_kernels import WalkOptions
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from abstraction.array_store import (
+from foldwise.abstraction.array_store import (
     ArrayEntry,
     check_writable,
     commit_manifest,
@@ -32,17 +32,17 @@ from abstraction.array_store import (
     verify_array,
     write_array,
 )
-from abstraction.boards import RELABELLINGS, boards
-from abstraction.card_abstraction import CardAbstraction
-from game.errors import DefinitionError, FormatError
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown import empty_board, empty_sums
-from game.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSums
-from game.tree import Tree
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from solver import real_response_kernels as kernels
+from foldwise.abstraction.boards import RELABELLINGS, boards
+from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import empty_board, empty_sums
+from foldwise.game.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSums
+from foldwise.game.tree import Tree
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver import real_response_kernels as kernels
 
 Float = npt.NDArray[np.float64]
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]

@@ -14,11 +14,11 @@ Boards that a relabelling of suits turns into each other are walked once: the re
 
 import numpy as np
 
-from abstraction.card_abstraction_kernels import bucket_of
-from game.compiled import kernel
-from game.evaluator_kernels import rank_pairs_into
-from game.showdown_kernels import prepare_board, settle_fold, settle_showdown
-from game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.abstraction.card_abstraction_kernels import bucket_of
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_pairs_into
+from foldwise.game.showdown_kernels import prepare_board, settle_fold, settle_showdown
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 
 NUM_PAIRS = 1326
 NUM_RELABELLINGS = 24

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from abstraction.abstract_game import AbstractGame
-from solver.best_response import ExactResponse, Exploitability, Policy, has_exact_response
-from solver.two_round_response import TwoRoundResponse, has_two_round_response
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.best_response import ExactResponse, Exploitability, Policy, has_exact_response
+from foldwise.solver.two_round_response import TwoRoundResponse, has_two_round_response
 
 
 class Response(Protocol):

@@ -9,8 +9,8 @@ a core while all sums pass.
 
 import numpy as np
 
-from game.compiled import kernel
-from solver.row_sum_kernels import WIDTH, add_rows
+from foldwise.game.compiled import kernel
+from foldwise.solver.row_sum_kernels import WIDTH, add_rows
 
 DEPTH = 512
 

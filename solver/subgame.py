@@ -13,19 +13,19 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from game.betting import Action, BettingState
-from game.errors import DefinitionError
-from game.hole_cards import NUM_PAIRS
-from game.showdown import RangeShowdown, empty_sums, make_board
-from game.showdown_kernels import ShowdownBoard, ShowdownSums
-from game.tree import BetMenu
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from solver.best_response import Exploitability
-from solver.memory import available_bytes
-from solver.side_by_side import side_by_side
-from solver.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
-from solver.subgame_tree import Nodes, build_subtree, legal_actions
-from solver.vector_cfr import SCHEDULES
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
+from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.tree import BetMenu
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver.best_response import Exploitability
+from foldwise.solver.memory import available_bytes
+from foldwise.solver.side_by_side import side_by_side
+from foldwise.solver.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame_tree import Nodes, build_subtree, legal_actions
+from foldwise.solver.vector_cfr import SCHEDULES
 
 Float = npt.NDArray[np.float64]
 Single = npt.NDArray[np.float32]

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from game.compiled import kernel
-from game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
-from game.tree_kernels import DECISION, FOLDED
+from foldwise.game.compiled import kernel
+from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
+from foldwise.game.tree_kernels import DECISION, FOLDED
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.tree import NODE_DTYPE, BetMenu, BetSize
-from game.tree_kernels import (
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.tree import NODE_DTYPE, BetMenu, BetSize
+from foldwise.game.tree_kernels import (
     CHANCE,
     DECISION,
     FOLDED,

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstraction.card_abstraction_kernels import bucket_of
-from game.compiled import kernel
-from game.evaluator_kernels import rank_pairs_into
-from game.showdown_kernels import prepare_board, settle_fold, settle_showdown
-from game.tree_kernels import DECISION, FOLDED
+from foldwise.abstraction.card_abstraction_kernels import bucket_of
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_pairs_into
+from foldwise.game.showdown_kernels import prepare_board, settle_fold, settle_showdown
+from foldwise.game.tree_kernels import DECISION, FOLDED
 
 
 class ResponseFrames(NamedTuple):

@@ -7,18 +7,18 @@ all pairs of hands is needed, so a strategy without card abstraction can be meas
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame
-from abstraction.blocks import run_blocks
-from abstraction.boards import boards
-from game.errors import DefinitionError
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown import RangeShowdown, empty_board, empty_sums
-from game.showdown_kernels import NUM_RANKS
-from game.tree_kernels import CHANCE, FOLDED
-from solver.best_response import Exploitability, Policy
-from solver.two_round_kernels import ResponseFrames, respond_on_flops
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.blocks import run_blocks
+from foldwise.abstraction.boards import boards
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import RangeShowdown, empty_board, empty_sums
+from foldwise.game.showdown_kernels import NUM_RANKS
+from foldwise.game.tree_kernels import CHANCE, FOLDED
+from foldwise.solver.best_response import Exploitability, Policy
+from foldwise.solver.two_round_kernels import ResponseFrames, respond_on_flops
 
 Float = npt.NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame
-from solver.best_response import make_vector_frames, make_vector_game
-from solver.config import SolverConfig
-from solver.vector_kernels import run_full_width
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.best_response import make_vector_frames, make_vector_game
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.vector_kernels import run_full_width
 
 Float = npt.NDArray[np.float64]
 

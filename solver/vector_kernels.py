@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from game.compiled import kernel
-from game.prefetch_kernels import prefetch
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver.regret_kernels import match_regrets
+from foldwise.game.compiled import kernel
+from foldwise.game.prefetch_kernels import prefetch
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver.regret_kernels import match_regrets
 
 
 class VectorGame(NamedTuple):

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from game.compiled import kernel
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver.regret_kernels import match_regrets
-from solver.sampling_policy_kernels import (
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver.regret_kernels import match_regrets
+from foldwise.solver.sampling_policy_kernels import (
     ALL_ACTIONS,
     UNIFORM_ACTIONS,
     SamplingStep,
@@ -31,7 +31,7 @@ from solver.sampling_policy_kernels import (
     weigh_against_hand,
     weigh_by_ranges,
 )
-from solver.vector_kernels import collapse, expand, settle
+from foldwise.solver.vector_kernels import collapse, expand, settle
 
 
 class SamplingFrames(NamedTuple):

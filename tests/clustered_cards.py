@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.boards import boards
-from abstraction.build import config_tree
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.config import check_config
-from abstraction.holdem_deals import two_round_joint
-from game.evaluator import rank_hands
-from game.hand_index import hand_index
-from game.library import PokerGame
-from solver.config import RunConfig
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.build import config_tree
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.config import check_config
+from foldwise.abstraction.holdem_deals import two_round_joint
+from foldwise.game.evaluator import rank_hands
+from foldwise.game.hand_index import hand_index
+from foldwise.game.library import PokerGame
+from foldwise.solver.config import RunConfig
 
 CLUSTER_OF_RANK = (3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 1, 0)  # of the flop's highest card: ace, king or queen, ...
 NUM_CLUSTERS = 4

@@ -5,8 +5,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
-from game.definition import UNLIMITED_STACK, GameDefinition, load_definition
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition
 
 GAMES = Path(__file__).parent / "golden" / "games"
 GAME_FILES = sorted(path.name for path in GAMES.iterdir())

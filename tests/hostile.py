@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from game.library import find_definition
-from matches.mqtt_messages import (
+from foldwise.game.library import find_definition
+from foldwise.matches.mqtt_messages import (
     Block,
     BlockResult,
     HandBatch,
@@ -21,7 +21,7 @@ from matches.mqtt_messages import (
     WorkerPresence,
     pack_values,
 )
-from matches.mqtt_worker import program_version
+from foldwise.matches.mqtt_worker import program_version
 
 LEDUC = find_definition("leduc").to_text()
 BLOCK = Block(definition=LEDUC, seed=3, first=0, count=500, players=(PlayerName(bot="call"), PlayerName(bot="fold")))

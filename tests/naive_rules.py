@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from game.definition import GameDefinition
+from foldwise.game.definition import GameDefinition
 
 MAX_ACTIONS = 64
 

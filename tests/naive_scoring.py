@@ -6,13 +6,13 @@ from itertools import combinations
 
 from naive_tracker import NaiveTracker
 
-from agent.strategy_player import StrategyPlayer
-from game.betting import FOLD, RAISE, Action, BettingState
-from game.dealing import Deal
-from game.definition import GameDefinition, parse_definition
-from matches.hand import Hand
-from matches.transcript import LoggedHand
-from postprocess.language import parse_pipeline
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.betting import FOLD, RAISE, Action, BettingState
+from foldwise.game.dealing import Deal
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.matches.hand import Hand
+from foldwise.matches.transcript import LoggedHand
+from foldwise.postprocess.language import parse_pipeline
 
 # Four cards, one hole card, one board card, two rounds of no-limit betting.
 TINY_NO_LIMIT = parse_definition(

@@ -11,10 +11,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.joint_deals import EnumeratedViews, enumerate_bluff, enumerate_poker
-from game.library import BluffGame, find_game
-from game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.joint_deals import EnumeratedViews, enumerate_bluff, enumerate_poker
+from foldwise.game.library import BluffGame, find_game
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 
 Infoset = tuple[int, int]
 Policy = dict[Infoset, list[float]]

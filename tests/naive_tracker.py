@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 
-from agent.tracker import Seat
-from agent.translation import CALL_INDEX, Mapping, read_bet
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.rng import counter_uniform
-from game.tree import CALL_CODE, FOLD_CODE
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from postprocess.pipeline import Pipeline
-from postprocess.transforms import ALL_IN, BET, Actions
-from postprocess.transforms import CALL as CALL_KIND
-from postprocess.transforms import FOLD as FOLD_KIND
+from foldwise.agent.tracker import Seat
+from foldwise.agent.translation import CALL_INDEX, Mapping, read_bet
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.rng import counter_uniform
+from foldwise.game.tree import CALL_CODE, FOLD_CODE
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.postprocess.transforms import ALL_IN, BET, Actions
+from foldwise.postprocess.transforms import CALL as CALL_KIND
+from foldwise.postprocess.transforms import FOLD as FOLD_KIND
 
 
 class NaiveTracker:

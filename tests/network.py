@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from abstraction.build import build_abstract_game
-from abstraction.config import AbstractionConfig, check_config
-from abstraction.strategy import save_strategy
-from cli.local_broker import LocalBroker, find_mosquitto
-from game.library import find_definition
-from matches.mqtt_connection import Broker, Link, read_broker
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import AbstractionConfig, check_config
+from foldwise.abstraction.strategy import save_strategy
+from foldwise.cli.local_broker import LocalBroker, find_mosquitto
+from foldwise.game.library import find_definition
+from foldwise.matches.mqtt_connection import Broker, Link, read_broker
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFER_AMQTT = os.environ.get("FOLDWISE_TEST_BROKER") == "amqtt"

@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.bots import Bot
-from agent.state_reader import StateReader
-from game.library import find_game
+from foldwise.agent.bots import Bot
+from foldwise.agent.state_reader import StateReader
+from foldwise.game.library import find_game
 from tests.table import GOLDEN, THREE_PLAYER_LIMIT, Outcome, Table, make_settings, open_seat
 
 VERSION = b"VERSION:2.0.0\r\n"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from game.definition import parse_definition
-from matches.dealer import Dealer, MatchSettings
+from foldwise.game.definition import parse_definition
+from foldwise.matches.dealer import Dealer, MatchSettings
 
 GOLDEN = Path(__file__).parent / "golden"
 THREE_PLAYER_LIMIT = """GAMEDEF

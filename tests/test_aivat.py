@@ -8,14 +8,14 @@ from made_strategies import made_player
 from naive_scoring import TINY_FLOP, TINY_NO_LIMIT, play_all
 from naive_solver import random_policy, small_game
 
-from abstraction.joint_deals import EnumeratedViews
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import make_seat
-from game.errors import FormatError
-from game.library import find_definition
-from matches.aivat import Aivat, RangeScorer
-from matches.values import Values, fit_values, frozen
-from postprocess.pipeline import Pipeline
+from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import make_seat
+from foldwise.game.errors import FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.aivat import Aivat, RangeScorer
+from foldwise.matches.values import Values, fit_values, frozen
+from foldwise.postprocess.pipeline import Pipeline
 
 MENUS = ("f c 1p | f c a | f c", "f c 0.7p | f c")
 

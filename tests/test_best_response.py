@@ -13,11 +13,11 @@ from naive_solver import (
     uniform_policy,
 )
 
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.joint_deals import JointDeals
-from game.errors import DefinitionError
-from game.tree_kernels import CHANCE
-from solver.best_response import ExactResponse, has_exact_response
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree_kernels import CHANCE
+from foldwise.solver.best_response import ExactResponse, has_exact_response
 
 
 @pytest.mark.parametrize(

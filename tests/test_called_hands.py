@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from abstraction import called_hands as module
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
-from abstraction.config import read_config
-from abstraction.hand_strength import HandStrength
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS, pair_number
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.regret_kernels import normalise_sums
-from solver.vector_sampling import VectorSampling
+from foldwise.abstraction import called_hands as module
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
+from foldwise.abstraction.config import read_config
+from foldwise.abstraction.hand_strength import HandStrength
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.config import RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.vector_sampling import VectorSampling
 
 CONFIG = Path(__file__).parent.parent / "configs" / "preflop-nl.toml"
 DECK = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from abstraction import bucket_kernels, hand_strength_kernels
-from abstraction.boards import boards
-from abstraction.buckets import (
+from foldwise.abstraction import bucket_kernels, hand_strength_kernels
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.buckets import (
     flop_class_rows,
     flop_percentile,
     parts_of,
@@ -20,17 +20,17 @@ from abstraction.buckets import (
     thresholds_of,
     turn_percentile,
 )
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.card_building import build_cards
-from abstraction.card_config import CardConfig, PublicClusters, StreetCards
-from abstraction.hand_strength import STRENGTH_UNIT
-from abstraction.holdem_deals import CardSource
-from game.cards import parse_cards
-from game.errors import FormatError
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
-from game.rng import make_states
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.card_building import build_cards
+from foldwise.abstraction.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.hand_strength import STRENGTH_UNIT
+from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from foldwise.game.rng import make_states
 
 RNG = np.random.default_rng(5)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.cards import (
+from foldwise.game.cards import (
     NUM_CARDS,
     RANKS,
     SUITS,
@@ -17,7 +17,7 @@ from game.cards import (
     rank_of,
     suit_of,
 )
-from game.errors import FormatError
+from foldwise.game.errors import FormatError
 
 hands = st.lists(st.integers(0, NUM_CARDS - 1), unique=True, max_size=9)
 

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from agent.bots import BOT_CODES, Bot
-from agent.client import MAX_LINE, VERSION_LINE, Client, play_match
-from agent.player import check_player, make_player
-from game.betting import CALL_ACTION, RAISE, Action
-from game.definition import parse_definition
-from game.errors import DefinitionError, ProtocolError
-from game.library import PokerGame, find_game
-from game.match_state import parse_match_state
+from foldwise.agent.bots import BOT_CODES, Bot
+from foldwise.agent.client import MAX_LINE, VERSION_LINE, Client, play_match
+from foldwise.agent.player import check_player, make_player
+from foldwise.game.betting import CALL_ACTION, RAISE, Action
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.game.library import PokerGame, find_game
+from foldwise.game.match_state import parse_match_state
 from tests.table import THREE_PLAYER_LIMIT, Table, make_settings
 
 GAME = find_game("hunl")

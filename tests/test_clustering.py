@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
-from abstraction import clustering_kernels as kernels
-from abstraction import hand_strength_kernels, hierarchical
-from abstraction.boards import boards
-from abstraction.clustering import bins_of
-from abstraction.hand_strength import STRENGTH_UNIT
-from abstraction.kmeans import KMeans, centre_order
-from game.cards import parse_cards
-from game.evaluator import evaluator_tables, rank_pairs
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.abstraction import clustering_kernels as kernels
+from foldwise.abstraction import hand_strength_kernels, hierarchical
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.clustering import bins_of
+from foldwise.abstraction.hand_strength import STRENGTH_UNIT
+from foldwise.abstraction.kmeans import KMeans, centre_order
+from foldwise.game.cards import parse_cards
+from foldwise.game.evaluator import evaluator_tables, rank_pairs
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 
 def random_points(num_points, dimensions, seed):

@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from abstraction.strategy import Strategy
-from cli import start
-from cli.main import app, main
-from cli.output import stdout
-from game.errors import FormatError
-from matches.plan import written_whole
+from foldwise.abstraction.strategy import Strategy
+from foldwise.cli import start
+from foldwise.cli.main import app, main
+from foldwise.cli.output import stdout
+from foldwise.game.errors import FormatError
+from foldwise.matches.plan import written_whole
 from tests.network import write_strategy
 
 
@@ -124,11 +124,11 @@ def test_an_interrupt_while_modules_are_read_is_one_line(monkeypatch, capsys):
     class Interrupting:
         @staticmethod
         def find_spec(name, *_):
-            if name == "cli.main":
+            if name == "foldwise.cli.main":
                 raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "cli.main")
-    monkeypatch.delattr("cli.main", raising=False)
+    monkeypatch.delitem(sys.modules, "foldwise.cli.main")
+    monkeypatch.delattr("foldwise.cli.main", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupting, *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
         start.run()
@@ -141,7 +141,7 @@ def test_what_memory_cannot_hold_is_one_line(error, monkeypatch, capsys):
     def solve(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("cli.main.app", solve)
+    monkeypatch.setattr("foldwise.cli.main.app", solve)
     assert str(error) in fails(["solve"], capsys)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.cards import cards_text
-from game.dealing import Deal, Shoe
+from foldwise.game.cards import cards_text
+from foldwise.game.dealing import Deal, Shoe
 from tests.generators import definitions, golden_game
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "deals.json").read_text())

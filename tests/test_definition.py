@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.cards import cards_text
-from game.definition import UNLIMITED_STACK, GameDefinition, load_definition, parse_definition
-from game.errors import DefinitionError
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition, parse_definition
+from foldwise.game.errors import DefinitionError
 from tests.generators import GAME_FILES, definitions, golden_game
 
 NOLIMIT = """\

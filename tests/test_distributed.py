@@ -12,30 +12,30 @@ import pytest
 from clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
 from naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
 
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
-from abstraction.strategy import Strategy
-from cli.main import main
-from game.definition import parse_definition
-from game.errors import DefinitionError, FormatError
-from game.evaluator import rank_hand
-from game.rng import make_state
-from game.tree import EVERY_SIZE, BetMenu, build_tree
-from game.tree_kernels import DECISION
-from solver import sampling_kernels
-from solver.best_response import ExactResponse
-from solver.distributed import child as child_module
-from solver.distributed import child_kernels, top_kernels
-from solver.distributed.batch import Answer, Batch, external_options
-from solver.distributed.child import Child, card_game
-from solver.distributed.flops import FLOPS_LEFT, FlopDeals, cluster_flops, make_flop_tables
-from solver.distributed.head import weighted_values
-from solver.distributed.pieces import Piece, assign_clusters, child_piece, make_piece, top_piece, whole_pieces
-from solver.distributed.run import DistributedRun
-from solver.frames import make_frames
-from solver.mccfr import Mccfr
-from solver.regret_kernels import normalise_sums
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from foldwise.abstraction.strategy import Strategy
+from foldwise.cli.main import main
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.rng import make_state
+from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver import sampling_kernels
+from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.distributed import child as child_module
+from foldwise.solver.distributed import child_kernels, top_kernels
+from foldwise.solver.distributed.batch import Answer, Batch, external_options
+from foldwise.solver.distributed.child import Child, card_game
+from foldwise.solver.distributed.flops import FLOPS_LEFT, FlopDeals, cluster_flops, make_flop_tables
+from foldwise.solver.distributed.head import weighted_values
+from foldwise.solver.distributed.pieces import Piece, assign_clusters, child_piece, make_piece, top_piece, whole_pieces
+from foldwise.solver.distributed.run import DistributedRun
+from foldwise.solver.frames import make_frames
+from foldwise.solver.mccfr import Mccfr
+from foldwise.solver.regret_kernels import normalise_sums
 
 Table = np.ndarray
 
@@ -542,8 +542,8 @@ def test_solve_with_children(
     cards: CardAbstraction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One config for both solvers; a run with children goes on with another number of them, and only with children."""
-    monkeypatch.setattr("abstraction.build.load_cards", lambda config, report: cards)
-    monkeypatch.setattr("abstraction.build.two_round_joint", lambda cards, report: None)
+    monkeypatch.setattr("foldwise.abstraction.build.load_cards", lambda config, report: cards)
+    monkeypatch.setattr("foldwise.abstraction.build.two_round_joint", lambda cards, report: None)
     config, out = tmp_path / "small.toml", tmp_path / "out"
     config.write_text(CONFIG)
     arguments = ["solve", str(config), "-o", str(out), "--json"]

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from clustered_cards import clustered_cards, clustered_config
 
-from abstraction.abstract_game import AbstractGame
-from abstraction.strategy import Strategy
-from cli.main import main
-from solver.distributed.child import card_game
-from solver.distributed.run import DistributedRun
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.strategy import Strategy
+from foldwise.cli.main import main
+from foldwise.solver.distributed.child import card_game
+from foldwise.solver.distributed.run import DistributedRun
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'foldwise[distributed]'")
 # Ray's own daemons leave sockets to the garbage collector, and its client warns of what it deprecates in itself.
@@ -106,7 +106,7 @@ def test_an_address_without_a_cluster_is_refused_before_anything_is_built(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Left to itself Ray would look for it for a minute, and only once the cards are built."""
-    monkeypatch.setattr("abstraction.build.build_abstract_game", lambda *_: pytest.fail("built first"))
+    monkeypatch.setattr("foldwise.abstraction.build.build_abstract_game", lambda *_: pytest.fail("built first"))
     monkeypatch.setattr("ray.init", lambda **_: pytest.fail("asked Ray first"))
     with socket.socket() as taken:  # bound, so that nobody else is given it, but not listening
         taken.bind(("127.0.0.1", 0))
@@ -124,8 +124,8 @@ HEAD = """
 import sys
 from pathlib import Path
 from clustered_cards import clustered_cards, clustered_config
-from solver.distributed.child import card_game
-from solver.distributed.run import DistributedRun
+from foldwise.solver.distributed.child import card_game
+from foldwise.solver.distributed.run import DistributedRun
 
 config = clustered_config(seconds=600, checkpoint_seconds=0.2)
 run = DistributedRun(card_game(config, clustered_cards())[0], config, Path(sys.argv[1]), False, "local")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.cards import card_text, parse_cards
-from game.evaluator import (
+from foldwise.game.cards import card_text, parse_cards
+from foldwise.game.evaluator import (
     CATEGORIES,
     CATEGORY_CLASSES,
     NUM_RANKS,
@@ -19,7 +19,7 @@ from game.evaluator import (
     rank_hands,
     rank_pairs,
 )
-from game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 from tests.naive_cards import naive_strength
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]

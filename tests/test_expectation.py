@@ -5,10 +5,10 @@ import pytest
 from made_strategies import made_player, short_hunl
 from naive_scoring import TINY_NO_LIMIT, play_all
 
-from game.library import find_definition
-from matches.expectation import Expectation, match_boards
-from matches.memory import play_values
-from matches.statistics import estimate
+from foldwise.game.library import find_definition
+from foldwise.matches.expectation import Expectation, match_boards
+from foldwise.matches.memory import play_values
+from foldwise.matches.statistics import estimate
 
 SMALL_MENUS = ("f c 0.5p a | f c 1p | f c", "f c 0.75p | f c a | f c")
 

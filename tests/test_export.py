@@ -8,17 +8,17 @@ import numpy as np
 import pyspiel
 import pytest
 
-from abstraction.build import load_abstract_game
-from abstraction.strategy import Strategy
-from agent.openspiel import openspiel_policy
-from agent.strategy_player import OpenStrategy
-from agent.strategy_rows import StrategyTable
-from agent.typed_state import typed_state
-from cli.main import main
-from cli.policies import postprocessed_policy
-from game.errors import DefinitionError
-from postprocess.language import parse_pipeline
-from solver.best_response import ExactResponse
+from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.openspiel import openspiel_policy
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.agent.strategy_rows import StrategyTable
+from foldwise.agent.typed_state import typed_state
+from foldwise.cli.main import main
+from foldwise.cli.policies import postprocessed_policy
+from foldwise.game.errors import DefinitionError
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.solver.best_response import ExactResponse
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

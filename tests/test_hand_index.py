@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.hand_index import HandIndex, hand_index
+from foldwise.game.hand_index import HandIndex, hand_index
 from tests.naive_cards import naive_class
 
 SIZES = {

@@ -13,15 +13,15 @@ import eval7
 import numpy as np
 import pytest
 
-from abstraction import hand_strength_kernels as kernels
-from abstraction.array_folder import MANIFEST, load_arrays, save_arrays
-from abstraction.boards import RELABELLINGS, boards
-from abstraction.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale
-from game.cards import card_text, parse_cards
-from game.errors import FormatError
-from game.evaluator import evaluator_tables, rank_hands
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from foldwise.abstraction import hand_strength_kernels as kernels
+from foldwise.abstraction.array_folder import MANIFEST, load_arrays, save_arrays
+from foldwise.abstraction.boards import RELABELLINGS, boards
+from foldwise.abstraction.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale
+from foldwise.game.cards import card_text, parse_cards
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import evaluator_tables, rank_hands
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]
 GOLDEN = Path(__file__).parent / "golden" / "preflop_strength.txt"

@@ -17,17 +17,17 @@ import pytest
 from rich.console import Console as RichConsole
 from table import Table, make_settings
 
-from agent.bots import Bot
-from agent.client import play_match
-from agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
-from agent.typed_state import typed_state
-from cli.main import main
-from cli.people import TerminalTable, cards_markup, read_keyboard
-from game.betting import RAISE, Action
-from game.cards import parse_cards
-from game.errors import FormatError
-from game.library import find_definition
-from matches.transcript import line_values, state_lines
+from foldwise.agent.bots import Bot
+from foldwise.agent.client import play_match
+from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
+from foldwise.agent.typed_state import typed_state
+from foldwise.cli.main import main
+from foldwise.cli.people import TerminalTable, cards_markup, read_keyboard
+from foldwise.game.betting import RAISE, Action
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.transcript import line_values, state_lines
 
 HUNL = find_definition("hunl")
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -198,7 +198,7 @@ def leduc(tmp_path_factory):
 async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
     """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
     typed = cycle(["c", "f", "c"])  # folding is refused where checking is free: the next answer counts
-    monkeypatch.setattr("cli.people.read_keyboard", lambda: lambda: next(typed))
+    monkeypatch.setattr("foldwise.cli.people.read_keyboard", lambda: lambda: next(typed))
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
     words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]
@@ -242,7 +242,18 @@ def talk(process, terminal, answer):
 def test_duel_in_a_terminal(leduc, tmp_path):
     """A pseudo-terminal, every other answer nonsense; the log, the explanations and the report agree with the screen."""
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "cli.main", "duel", str(leduc), "--hands", "6", "--reveal", "-o", str(tmp_path)]
+    words = [
+        sys.executable,
+        "-m",
+        "foldwise.cli.main",
+        "duel",
+        str(leduc),
+        "--hands",
+        "6",
+        "--reveal",
+        "-o",
+        str(tmp_path),
+    ]
     process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=Path(__file__).parent.parent)
     os.close(theirs)
     try:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from made_strategies import made_player, short_hunl
 
-from cli.main import main
-from game.errors import DefinitionError, FormatError
-from matches.lbr_run import lbr_dict, run_lbr
-from matches.local_best_response import LbrSettings, LocalBestResponse
-from matches.statistics import Estimate
+from foldwise.cli.main import main
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.lbr_run import lbr_dict, run_lbr
+from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse
+from foldwise.matches.statistics import Estimate
 
 
 def response() -> LocalBestResponse:

@@ -8,21 +8,21 @@ from made_strategies import NUM_BUCKETS, StandInBuckets, made_player, made_seat,
 from naive_lbr import NaiveResponder
 from naive_solver import random_policy, small_game
 
-from abstraction.joint_deals import EnumeratedViews
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import make_seat
-from agent.translation import Mapping, Translation
-from game.betting import BettingState
-from game.dealing import Shoe
-from game.definition import GameDefinition
-from game.errors import DefinitionError
-from game.library import find_definition
-from game.tree import FOLD_CODE
-from game.tree_kernels import DECISION
-from matches.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
-from matches.statistics import estimate
-from postprocess.language import parse_pipeline
-from solver.best_response import ExactResponse
+from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import make_seat
+from foldwise.agent.translation import Mapping, Translation
+from foldwise.game.betting import BettingState
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import find_definition
+from foldwise.game.tree import FOLD_CODE
+from foldwise.game.tree_kernels import DECISION
+from foldwise.matches.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
+from foldwise.matches.statistics import estimate
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.solver.best_response import ExactResponse
 
 
 class OneBucket:

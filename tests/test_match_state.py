@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.cards import parse_cards
-from game.dealing import Shoe
-from game.errors import FormatError
-from game.match_state import (
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.cards import parse_cards
+from foldwise.game.dealing import Shoe
+from foldwise.game.errors import FormatError
+from foldwise.game.match_state import (
     parse_match_state,
     read_action,
     read_match_state,

@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from cli.main import main
-from matches.mqtt_connection import read_broker
-from matches.mqtt_feed import BATCH_LINES, Feed
-from matches.mqtt_messages import (
+from foldwise.cli.main import main
+from foldwise.matches.mqtt_connection import read_broker
+from foldwise.matches.mqtt_feed import BATCH_LINES, Feed
+from foldwise.matches.mqtt_messages import (
     MAX_ROWS,
     HandBatch,
     MatchInfo,
@@ -24,7 +24,7 @@ from matches.mqtt_messages import (
     WorkerPresence,
     decode,
 )
-from matches.mqtt_watch import Board
+from foldwise.matches.mqtt_watch import Board
 from tests.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
 INFO = MatchInfo(match="m", kind="match", players=["bot:call", "bot:fold"], game="leduc", hands=40, seed=1, started=1.0)
@@ -75,9 +75,9 @@ async def test_more_hands_than_a_batch_holds_are_counted(local_broker):
 
 DYING_FEED = """
 import sys, time
-import matches.mqtt_feed as feeds
-from matches.mqtt_connection import read_broker
-from matches.mqtt_messages import MatchInfo
+import foldwise.matches.mqtt_feed as feeds
+from foldwise.matches.mqtt_connection import read_broker
+from foldwise.matches.mqtt_messages import MatchInfo
 class Link(feeds.Link):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
@@ -221,7 +221,7 @@ async def test_local_comparison_is_published(local_broker, strategies, capsys):
 
 
 def test_watch_ends_cleanly_on_an_interrupt(local_broker):
-    arguments = [sys.executable, "-m", "cli.main", "watch", "--broker", url(local_broker)]
+    arguments = [sys.executable, "-m", "foldwise.cli.main", "watch", "--broker", url(local_broker)]
 
     def heed_interrupts() -> None:  # where the tests run in a shell's background they are ignored, and inherited so
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -11,12 +11,12 @@ import zlib
 import numpy as np
 import pytest
 
-from game.errors import DefinitionError
-from matches.block_store import BlockStore, Job
-from matches.mqtt_connection import Broker, read_broker, waits
-from matches.mqtt_coordinator import Coordinator
-from matches.mqtt_feed import MatchProgress, short_player
-from matches.mqtt_messages import (
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.block_store import BlockStore, Job
+from foldwise.matches.mqtt_connection import Broker, read_broker, waits
+from foldwise.matches.mqtt_coordinator import Coordinator
+from foldwise.matches.mqtt_feed import MatchProgress, short_player
+from foldwise.matches.mqtt_messages import (
     DropLog,
     MatchInfo,
     MessageError,
@@ -29,12 +29,12 @@ from matches.mqtt_messages import (
     state_place,
     unpack_values,
 )
-from matches.mqtt_player import RemoteSeat
-from matches.mqtt_seats import RemoteTable
-from matches.mqtt_watch import Board
-from matches.mqtt_worker import Worker
-from matches.plan import MatchPlan
-from matches.statistics import estimate
+from foldwise.matches.mqtt_player import RemoteSeat
+from foldwise.matches.mqtt_seats import RemoteTable
+from foldwise.matches.mqtt_watch import Board
+from foldwise.matches.mqtt_worker import Worker
+from foldwise.matches.plan import MatchPlan
+from foldwise.matches.statistics import estimate
 from tests.hostile import LEDUC, MESSAGES, random_payload
 from tests.table import make_settings
 
@@ -287,7 +287,7 @@ def test_program_runs_without_the_mqtt_library():
 
     script = (
         "import sys; sys.modules['aiomqtt'] = None; sys.modules['paho'] = None\n"
-        "from cli.main import main\n"
+        "from foldwise.cli.main import main\n"
         "sys.exit(main(['match', 'bot:call', 'bot:fold', '--hands', '5', '--game', 'leduc', '--json']))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

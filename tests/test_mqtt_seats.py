@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.bots import Bot
-from agent.client import play_match
-from cli.local_broker import LocalBroker
-from game.errors import DefinitionError, ProtocolError
-from game.library import find_definition
-from matches.mqtt_connection import BrokerError, Link, read_broker
-from matches.mqtt_messages import SeatPresence
-from matches.mqtt_player import RemoteSeat
-from matches.table_server import TableServer, deal_at_broker
-from matches.transcript import is_complete
+from foldwise.agent.bots import Bot
+from foldwise.agent.client import play_match
+from foldwise.cli.local_broker import LocalBroker
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.game.library import find_definition
+from foldwise.matches.mqtt_connection import BrokerError, Link, read_broker
+from foldwise.matches.mqtt_messages import SeatPresence
+from foldwise.matches.mqtt_player import RemoteSeat
+from foldwise.matches.table_server import TableServer, deal_at_broker
+from foldwise.matches.transcript import is_complete
 from tests.network import ROOT, Listener, at, broker_name, ended, start_broker, until, url, within
 from tests.table import Table, make_settings
 
@@ -215,7 +215,7 @@ async def test_killed_dealer_frees_its_players(local_broker, tmp_path):
     match = ["dealer", "match", "leduc", "1000000", "7", "Alice", "Bob", "-q"]
     reach = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", *match, "--broker", address, "--table", "demo"],
+        [sys.executable, "-m", "foldwise.cli.main", *match, "--broker", address, "--table", "demo"],
         cwd=tmp_path,  # its log goes there
         env={**os.environ, "PYTHONPATH": reach},
         stdout=subprocess.DEVNULL,

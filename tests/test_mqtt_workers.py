@@ -12,17 +12,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import numpy as np
 import pytest
 
-from cli.main import main
-from game.errors import DefinitionError, FormatError, ProtocolError
-from game.library import find_definition
-from matches.block_store import BLOCKS_FILE, BlockStore, open_job
-from matches.blocks import BlockPlayer, StrategyShelf, UnknownStrategyError, fingerprint_of, player_name
-from matches.mqtt_connection import BrokerError, Link, read_broker
-from matches.mqtt_coordinator import Coordinator
-from matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
-from matches.mqtt_worker import Worker, program_version
-from matches.split import make_job
-from matches.variants import Table, compare
+from foldwise.cli.main import main
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.game.library import find_definition
+from foldwise.matches.block_store import BLOCKS_FILE, BlockStore, open_job
+from foldwise.matches.blocks import BlockPlayer, StrategyShelf, UnknownStrategyError, fingerprint_of, player_name
+from foldwise.matches.mqtt_connection import BrokerError, Link, read_broker
+from foldwise.matches.mqtt_coordinator import Coordinator
+from foldwise.matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
+from foldwise.matches.mqtt_worker import Worker, program_version
+from foldwise.matches.split import make_job
+from foldwise.matches.variants import Table, compare
 from tests.hostile import random_payload
 from tests.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
@@ -187,8 +187,8 @@ async def test_repeated_and_delayed_messages_count_once(local_broker, strategies
 STUCK_WORKER = """
 import asyncio, sys, time
 from pathlib import Path
-from matches.mqtt_connection import read_broker
-from matches.mqtt_worker import Worker
+from foldwise.matches.mqtt_connection import read_broker
+from foldwise.matches.mqtt_worker import Worker
 worker = Worker(read_broker(sys.argv[1]), "stuck", Path(sys.argv[2]), 2, lambda text: None)
 worker._player.play = lambda block: (print("playing", flush=True), time.sleep(1000))  # stuck until it is killed
 asyncio.run(worker.run())
@@ -329,7 +329,9 @@ async def test_killed_coordinator_is_resumed(local_broker, strategies, opponents
     player = GatedPlayer(StrategyShelf(strategies), 7)
     blocks = folder / BLOCKS_FILE
     async with workers(broker, strategies, "w1", player=player):
-        process = subprocess.Popen([sys.executable, "-m", "cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "foldwise.cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
         with ended(process):
             await until(lambda: blocks.exists() and blocks.read_text().count("\n") >= 7, "seven blocks on disk")
             process.send_signal(signal.SIGKILL)

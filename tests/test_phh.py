@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pokerkit import HandHistory as PokerkitHand
 
-from agent.bots import Bot
-from cli.main import main
-from game.definition import GameDefinition
-from game.errors import DefinitionError, FormatError
-from game.library import find_definition
-from matches.hand import Hand
-from matches.hand_files import log_definition, log_to_phh, phh_to_log
-from matches.memory import MemoryMatch, play_in_memory
-from matches.phh import history_definition, log_line, phh_text, read_phh
-from matches.transcript import parse_state_line, state_lines
+from foldwise.agent.bots import Bot
+from foldwise.cli.main import main
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.hand import Hand
+from foldwise.matches.hand_files import log_definition, log_to_phh, phh_to_log
+from foldwise.matches.memory import MemoryMatch, play_in_memory
+from foldwise.matches.phh import history_definition, log_line, phh_text, read_phh
+from foldwise.matches.transcript import parse_state_line, state_lines
 from tests.generators import GAME_FILES, golden_game, random_action
 
 HANDS = Path(__file__).parent / "golden" / "hands"
@@ -93,7 +93,7 @@ def test_pokerkit_sees_most_golden_hands():
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(GAME_FILES), seed=st.integers(0, 2**20))
 def test_random_hands_there_and_back(name, seed):
-    from game.dealing import Shoe
+    from foldwise.game.dealing import Shoe
 
     game, rng = golden_game(name), Random(seed)
     hand = Hand(game, next(Shoe(game, seed).deals()), seed)

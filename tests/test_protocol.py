@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.state_reader import StateReader
-from game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
-from game.cards import parse_cards
-from game.dealing import Deal
-from game.definition import parse_definition
-from game.errors import FormatError
-from game.library import PokerGame, find_game
-from game.match_state import read_match_state
-from matches.answers import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer
-from matches.hand import Hand, format_value, position_of_seat, seat_of_position
-from matches.transcript import hand_number, line_values, parse_state_line
-from matches.version import is_supported, read_version
+from foldwise.agent.state_reader import StateReader
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
+from foldwise.game.cards import parse_cards
+from foldwise.game.dealing import Deal
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import FormatError
+from foldwise.game.library import PokerGame, find_game
+from foldwise.game.match_state import read_match_state
+from foldwise.matches.answers import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer
+from foldwise.matches.hand import Hand, format_value, position_of_seat, seat_of_position
+from foldwise.matches.transcript import hand_number, line_values, parse_state_line
+from foldwise.matches.version import is_supported, read_version
 from tests.table import load_recording, recording_names
 
 

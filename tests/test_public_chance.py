@@ -10,19 +10,19 @@ import numpy.typing as npt
 import pytest
 from naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
-from abstraction.abstract_game import AbstractGame, make_abstract_game
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.holdem_deals import CardSource
-from game.evaluator import evaluator_tables
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS
-from game.library import PokerGame, find_game
-from game.rng import make_state
-from game.tree_kernels import DECISION
-from solver import public_deal_kernels, public_kernels
-from solver.best_response import ExactResponse
-from solver.config import RunConfig, SolverConfig
-from solver.public_chance import (
+from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.library import PokerGame, find_game
+from foldwise.game.rng import make_state
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver import public_deal_kernels, public_kernels
+from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.config import RunConfig, SolverConfig
+from foldwise.solver.public_chance import (
     PublicChance,
     make_ends,
     make_hands,
@@ -30,11 +30,11 @@ from solver.public_chance import (
     make_scratch,
     split_by_public_chance,
 )
-from solver.public_deal_kernels import deal_board, hands_of_part
-from solver.public_kernels import Ends, Hands, walk_public
-from solver.regret_kernels import normalise_sums
-from solver.run import Run
-from solver.vector_kernels import VectorFrames, VectorGame, walk_full_width
+from foldwise.solver.public_deal_kernels import deal_board, hands_of_part
+from foldwise.solver.public_kernels import Ends, Hands, walk_public
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.run import Run
+from foldwise.solver.vector_kernels import VectorFrames, VectorGame, walk_full_width
 
 Array = npt.NDArray[np.float64]
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.player import make_player
-from cli.main import main
-from cli.online import resolve_player
-from game.betting import CALL_ACTION
-from game.errors import DefinitionError
+from foldwise.agent.player import make_player
+from foldwise.cli.main import main
+from foldwise.cli.online import resolve_player
+from foldwise.game.betting import CALL_ACTION
+from foldwise.game.errors import DefinitionError
 
 CALLER = """
-from game.betting import CALL_ACTION
+from foldwise.game.betting import CALL_ACTION
 
 class Caller:
     def __init__(self, seed):

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from made_strategies import short_hunl
 
-from abstraction.bet_sizes import make_menu
-from abstraction.boards import boards
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import make_seat
-from game.dealing import Shoe
-from game.definition import GameDefinition
-from game.errors import DefinitionError, FormatError
-from game.evaluator import rank_pairs
-from game.hand_index import hand_index
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.tree import Tree, build_tree
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from matches.local_best_response import LbrSettings, LocalBestResponse
-from postprocess.language import parse_pipeline
-from solver.real_response import NUM_FLOPS, RealResponse, ResponseProgress
+from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import make_seat
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.evaluator import rank_pairs
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.tree import Tree, build_tree
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.solver.real_response import NUM_FLOPS, RealResponse, ResponseProgress
 
 NUM_BUCKETS = 3
 

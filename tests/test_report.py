@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.main import main
-from game.definition import parse_definition
-from game.errors import DefinitionError, FormatError
-from game.library import find_definition
-from matches.charts import Interval, interval_chart, tick_text, ticks
-from matches.explanations import by_position, explain_hand, explanation_path, read_explanations, run_players
-from matches.plan import load_plan
-from matches.replay import position_names, replay_steps, street_names
-from matches.report import MatchReport, load_report, running_total, short_player
-from matches.report_page import report_page
-from matches.statistics import estimate
-from matches.transcript import parse_state_line, read_log
+from foldwise.cli.main import main
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.charts import Interval, interval_chart, tick_text, ticks
+from foldwise.matches.explanations import by_position, explain_hand, explanation_path, read_explanations, run_players
+from foldwise.matches.plan import load_plan
+from foldwise.matches.replay import position_names, replay_steps, street_names
+from foldwise.matches.report import MatchReport, load_report, running_total, short_player
+from foldwise.matches.report_page import report_page
+from foldwise.matches.statistics import estimate
+from foldwise.matches.transcript import parse_state_line, read_log
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 CHROMIUM = next(

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstraction.build import build_abstract_game, load_abstract_game
-from abstraction.config import check_config
-from abstraction.strategy import Strategy
-from cli.main import main
-from game.errors import DefinitionError, FormatError
-from game.library import find_game
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.run import Run, make_solver
+from foldwise.abstraction.build import build_abstract_game, load_abstract_game
+from foldwise.abstraction.config import check_config
+from foldwise.abstraction.strategy import Strategy
+from foldwise.cli.main import main
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import find_game
+from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.config import RunConfig
+from foldwise.solver.run import Run, make_solver
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 
@@ -90,7 +90,7 @@ def test_a_limit_of_nodes_ends_at_an_iteration_that_no_clock_chooses(sampler, tm
         solver.advance(1)
     options = {"sampler": sampler, "evaluate_seconds": 1e9, "checkpoint_seconds": 1e9}
     for tick in (1.0, 1e-9):
-        monkeypatch.setattr("solver.run.time", FakeTime(tick))
+        monkeypatch.setattr("foldwise.solver.run.time", FakeTime(tick))
         whole = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}")
         run_to_end(make_config(nodes=2000, **options), tmp_path / f"{tick}-broken")
         resumed = run_to_end(make_config(nodes=6000, **options), tmp_path / f"{tick}-broken", resume=True)
@@ -183,7 +183,7 @@ def test_a_failed_checkpoint_keeps_the_one_before(tmp_path, monkeypatch):
 
 
 def test_quantised_rows_sum_to_one_and_keep_zeros():
-    from abstraction.strategy_kernels import dequantise, quantise
+    from foldwise.abstraction.strategy_kernels import dequantise, quantise
 
     config = make_config(sampler="external", iterations=3000)
     game = build_abstract_game(config)
@@ -264,8 +264,8 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, expected, tmp_path, ca
 
 def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypatch, capsys):
     """Before cards are bucketed or tables allocated, with the figure."""
-    monkeypatch.setattr("solver.memory.available_bytes", lambda: 300_000_000)
-    monkeypatch.setattr("abstraction.build.build_cards", lambda *_: pytest.fail("built cards first"))
+    monkeypatch.setattr("foldwise.solver.memory.available_bytes", lambda: 300_000_000)
+    monkeypatch.setattr("foldwise.abstraction.build.build_cards", lambda *_: pytest.fail("built cards first"))
     arguments = ["solve", str(CONFIGS / "hunl-medium.toml"), "-o", str(tmp_path / "x"), "--iterations", "5"]
     assert main(arguments) == 2
     assert "needs 0.4 GB for 13,479,773 infoset-actions, 0.3 GB are free" in capsys.readouterr().err
@@ -273,7 +273,7 @@ def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypat
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_solving(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("solver.run.Run.__init__", lambda *_: pytest.fail("solved first"))
+    monkeypatch.setattr("foldwise.solver.run.Run.__init__", lambda *_: pytest.fail("solved first"))
     (tmp_path / "file").write_text("in the way")
     arguments = ["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path / "file" / "x"), "--iterations", "5"]
     assert main(arguments) == 2
@@ -340,7 +340,7 @@ def test_a_config_without_an_end_is_refused(tmp_path):
 def test_interrupt_saves_and_exits_130(tmp_path):
     """A real process, a real signal: the run is saved and can go on."""
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "cli.main", "solve", str(CONFIGS / "leduc.toml"), "-o", str(folder)]
+    command = [sys.executable, "-m", "foldwise.cli.main", "solve", str(CONFIGS / "leduc.toml"), "-o", str(folder)]
     process = subprocess.Popen(
         [*command, "--sampler", "external", "--seconds", "600", "--set", "solver.checkpoint_seconds=0.01"],
         cwd=CONFIGS.parent,

@@ -19,15 +19,15 @@ from naive_solver import (
     small_game,
 )
 
-from abstraction.abstract_game import AbstractGame
-from game.rng import make_state
-from game.rng_kernels import next_uniform
-from game.tree_kernels import DECISION
-from solver import sampling_kernels
-from solver.block_kernels import run_average, run_chance, run_external, run_outcome
-from solver.frames import make_frames
-from solver.regret_kernels import draw_action
-from solver.sampling_kernels import WalkOptions, walk_average, walk_chance, walk_external, walk_outcome
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.rng import make_state
+from foldwise.game.rng_kernels import next_uniform
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver import sampling_kernels
+from foldwise.solver.block_kernels import run_average, run_chance, run_external, run_outcome
+from foldwise.solver.frames import make_frames
+from foldwise.solver.regret_kernels import draw_action
+from foldwise.solver.sampling_kernels import WalkOptions, walk_average, walk_chance, walk_external, walk_outcome
 
 PLAIN = WalkOptions(
     sum_weight=1.0,

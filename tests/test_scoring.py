@@ -6,14 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from abstraction.build import load_abstract_game
-from abstraction.strategy import Strategy
-from cli.main import main
-from game.cards import card_text
-from game.library import find_definition
-from matches.scoring import check_score
-from matches.statistics import sequence_half_width
-from solver.best_response import ExactResponse
+from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.strategy import Strategy
+from foldwise.cli.main import main
+from foldwise.game.cards import card_text
+from foldwise.game.library import find_definition
+from foldwise.matches.scoring import check_score
+from foldwise.matches.statistics import sequence_half_width
+from foldwise.solver.best_response import ExactResponse
 
 
 @pytest.fixture(scope="module")

@@ -10,36 +10,36 @@ import numpy.typing as npt
 import pytest
 from naive_solver import small_game
 
-from abstraction import sequence_counting, sequence_matrices
-from abstraction.abstract_game import AbstractGame, make_abstract_game
-from abstraction.boards import boards
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES
-from abstraction.sequence_counting import (
+from foldwise.abstraction import sequence_counting, sequence_matrices
+from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
+from foldwise.abstraction.boards import boards
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES
+from foldwise.abstraction.sequence_counting import (
     count_sequences,
     is_nested,
     load_sequence_matrices,
     sampled_rows,
     sequence_tables,
 )
-from abstraction.sequence_kernels import SequenceTables
-from abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
-from game.evaluator import rank_hand
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS, pair_number
-from game.library import find_game
-from game.tree import CALL_CODE, FOLD_CODE
-from game.tree_kernels import DECISION
-from solver import sparse_product
-from solver.batch_cfr import BatchCfr
-from solver.best_response import ExactResponse, _BatchResponder, _WalkResponder
-from solver.chance_pieces import ChanceInPieces
-from solver.checkpoint import load_checkpoint, save_checkpoint
-from solver.config import FULL_WIDTH, SolverConfig
-from solver.regret_kernels import normalise_sums
-from solver.row_sum_kernels import WIDTH
-from solver.sparse_kernels import DEPTH
-from solver.vector_cfr import VectorCfr
+from foldwise.abstraction.sequence_kernels import SequenceTables
+from foldwise.abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.library import find_game
+from foldwise.game.tree import CALL_CODE, FOLD_CODE
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver import sparse_product
+from foldwise.solver.batch_cfr import BatchCfr
+from foldwise.solver.best_response import ExactResponse, _BatchResponder, _WalkResponder
+from foldwise.solver.chance_pieces import ChanceInPieces
+from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
+from foldwise.solver.config import FULL_WIDTH, SolverConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.row_sum_kernels import WIDTH
+from foldwise.solver.sparse_kernels import DEPTH
+from foldwise.solver.vector_cfr import VectorCfr
 
 pytestmark = pytest.mark.jit
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.cards import parse_cards
-from game.evaluator import rank_hand
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown import RangeShowdown, empty_sums, make_board
-from game.showdown_kernels import settle_fold, settle_showdown
+from foldwise.game.cards import parse_cards
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
+from foldwise.game.showdown_kernels import settle_fold, settle_showdown
 
 Float = NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from itertools import combinations, permutations
 
 import pytest
 
-from cli.main import main
-from game import counting
-from game.definition import parse_definition
-from game.errors import DefinitionError
-from game.library import BUILT_IN_NAMES, find_definition, find_game
-from game.sizes import measure
+from foldwise.cli.main import main
+from foldwise.game import counting
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import BUILT_IN_NAMES, find_definition, find_game
+from foldwise.game.sizes import measure
 from tests.generators import GAMES, golden_game
 
 
@@ -103,7 +103,7 @@ def test_hunl_is_too_large_to_count(built_in):
 
 def test_counting_by_rules_agrees_with_the_tree():
     """The count for three and more players, used on two."""
-    from game.sizes import _count_by_rules, _public_nodes
+    from foldwise.game.sizes import _count_by_rules, _public_nodes
 
     for name in ("kuhn", "leduc", "limit", "two-limit-4", "two-nl-12"):
         game = find_game(name)
@@ -114,7 +114,7 @@ def test_counting_by_rules_agrees_with_the_tree():
 
 def test_counting_by_rules_heeds_the_cap_on_actions():
     """Without a cap on raises a round ends by the dealer's limit of 64 actions."""
-    from game.sizes import _count_by_rules, _public_nodes
+    from foldwise.game.sizes import _count_by_rules, _public_nodes
 
     text = find_definition("kuhn").to_text().replace("maxRaises = 1", "maxRaises = 200")
     path_game = find_game("kuhn")
@@ -245,7 +245,7 @@ def test_json_is_exactly_one_object(capsys):
 
 
 def test_json_of_all_games(capsys, monkeypatch, built_in):
-    monkeypatch.setattr("game.sizes.measure", lambda game, buckets: built_in[game.name])
+    monkeypatch.setattr("foldwise.game.sizes.measure", lambda game, buckets: built_in[game.name])
     code, out, _ = run(capsys, "--json")
     assert code == 0
     games = json.loads(out)["games"]

@@ -9,28 +9,28 @@ import pytest
 from made_strategies import NUM_BUCKETS, StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
 from table import Table, make_settings
 
-from abstraction.build import load_abstract_game
-from abstraction.strategy import Strategy
-from agent.bots import Bot
-from agent.client import play_match
-from agent.decision_kernels import describe_actions
-from agent.policy_kernels import postprocess_policy
-from agent.strategy_player import OpenStrategy, StrategyPlayer, parse_spec
-from agent.translation import Mapping, Translation
-from cli.main import main
-from cli.policies import postprocessed_policy
-from game.betting import Action
-from game.dealing import Shoe
-from game.errors import DefinitionError
-from game.library import find_definition
-from game.match_state import parse_match_state
-from game.tree_kernels import DECISION
-from matches.hand import Hand
-from matches.memory import MemoryMatch, play_in_memory, play_values
-from matches.transcript import seat_values, state_lines
-from postprocess.language import parse_pipeline
-from postprocess.pipeline import Pipeline
-from postprocess.transforms import Actions
+from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.bots import Bot
+from foldwise.agent.client import play_match
+from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.policy_kernels import postprocess_policy
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, parse_spec
+from foldwise.agent.translation import Mapping, Translation
+from foldwise.cli.main import main
+from foldwise.cli.policies import postprocessed_policy
+from foldwise.game.betting import Action
+from foldwise.game.dealing import Shoe
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import find_definition
+from foldwise.game.match_state import parse_match_state
+from foldwise.game.tree_kernels import DECISION
+from foldwise.matches.hand import Hand
+from foldwise.matches.memory import MemoryMatch, play_in_memory, play_values
+from foldwise.matches.transcript import seat_values, state_lines
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.postprocess.transforms import Actions
 
 USUAL = "f c 0.5p 1p a | f c 1p a | f c a | f c"
 OTHER = "f c 0.7p 2p a | f c 1.5p a | f c 1p | f c"

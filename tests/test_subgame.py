@@ -4,17 +4,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game.betting import CALL, RAISE, Action, BettingState
-from game.cards import parse_cards
-from game.errors import DefinitionError
-from game.evaluator import rank_hand
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.library import find_definition
-from game.tree import ALL_IN, BetMenu, build_tree, pot_size
-from game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from solver.subgame import Subgame
-from solver.subgame_tree import build_subtree
-from solver.vector_cfr import SCHEDULES
+from foldwise.game.betting import CALL, RAISE, Action, BettingState
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.library import find_definition
+from foldwise.game.tree import ALL_IN, BetMenu, build_tree, pot_size
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.solver.subgame import Subgame
+from foldwise.solver.subgame_tree import build_subtree
+from foldwise.solver.vector_cfr import SCHEDULES
 
 Float = npt.NDArray[np.float64]
 MENU = BetMenu.same_everywhere([pot_size(1.0), ALL_IN], 4)

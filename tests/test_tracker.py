@@ -7,9 +7,9 @@ import pytest
 from made_strategies import StandInBuckets, made_seat, short_hunl
 from naive_tracker import NaiveTracker
 
-from agent.tracker import Tracker, abstract_history
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.betting_kernels import (
+from foldwise.agent.tracker import Tracker, abstract_history
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.betting_kernels import (
     FINISHED,
     FOLDED,
     LARGEST,
@@ -23,13 +23,13 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.dealing import Shoe
-from game.definition import GameDefinition
-from game.library import find_definition
-from game.match_state import view
-from game.table_rules import table_rules
-from game.tree_kernels import DECISION
-from postprocess.language import parse_pipeline
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.library import find_definition
+from foldwise.game.match_state import view
+from foldwise.game.table_rules import table_rules
+from foldwise.game.tree_kernels import DECISION
+from foldwise.postprocess.language import parse_pipeline
 
 MENUS = {
     "usual": ("f c 0.5p 1p a | f c 1p a | f c a | f c",),

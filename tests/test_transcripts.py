@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from game.betting import BettingState
-from game.cards import cards_text
-from game.dealing import Deal, Shoe
-from game.evaluator import rank_hand
-from game.match_state import parse_match_state, read_action, view
+from foldwise.game.betting import BettingState
+from foldwise.game.cards import cards_text
+from foldwise.game.dealing import Deal, Shoe
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.match_state import parse_match_state, read_action, view
 from tests.generators import golden_game
 from tests.naive_cards import naive_strength
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent import translation_kernels
-from agent.translation import (
+from foldwise.agent import translation_kernels
+from foldwise.agent.translation import (
     CALL_INDEX,
     Mapping,
     Reading,

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
-from game.definition import UNLIMITED_STACK, parse_definition
-from game.errors import DefinitionError, TreeSizeError
-from game.library import find_game
-from game.tree import (
+from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.game.definition import UNLIMITED_STACK, parse_definition
+from foldwise.game.errors import DefinitionError, TreeSizeError
+from foldwise.game.library import find_game
+from foldwise.game.tree import (
     ALL_IN,
     CALL_CODE,
     EVERY_SIZE,
@@ -24,7 +24,7 @@ from game.tree import (
     build_tree,
     pot_size,
 )
-from game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 from tests.generators import definitions, golden_game
 from tests.naive_rules import naive_raises
 

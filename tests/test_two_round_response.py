@@ -6,19 +6,19 @@ import pytest
 from naive_solver import random_policy, small_game
 from test_public_chance import coarse_two_limit
 
-from abstraction.abstract_game import AbstractGame, make_abstract_game
-from abstraction.boards import Boards, boards
-from abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from abstraction.holdem_deals import CardSource
-from game.errors import DefinitionError
-from game.evaluator import rank_pairs
-from game.hand_index import hand_index
-from game.hole_cards import PAIR_CARDS
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from solver import two_round_response
-from solver.best_response import ExactResponse
-from solver.responses import has_response, make_response
-from solver.two_round_response import TwoRoundResponse, has_two_round_response
+from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
+from foldwise.abstraction.boards import Boards, boards
+from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import rank_pairs
+from foldwise.game.hand_index import hand_index
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver import two_round_response
+from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.responses import has_response, make_response
+from foldwise.solver.two_round_response import TwoRoundResponse, has_two_round_response
 
 Float = npt.NDArray[np.float64]
 MASKS = (np.int64(1) << PAIR_CARDS.astype(np.int64)).sum(axis=1)

@@ -11,18 +11,24 @@ import numpy.typing as npt
 import pytest
 from naive_solver import Script, full_width_update, matched, naive_game, own_reaches, read_table, runs, small_game
 
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import check_config
-from game.errors import DefinitionError
-from game.rng import make_state
-from game.tree_kernels import DECISION
-from solver import sampling_policy_kernels, vector_kernels, vector_sampling_kernels
-from solver.best_response import ExactResponse, make_vector_game
-from solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
-from solver.regret_kernels import normalise_sums
-from solver.sampling_policy_kernels import SamplingRules, SamplingStep, explore, mean_strategy, weigh_by_ranges
-from solver.vector_sampling import VectorSampling, bucket_probabilities, make_rules, make_sampling_frames, make_steps
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import check_config
+from foldwise.game.errors import DefinitionError
+from foldwise.game.rng import make_state
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver import sampling_policy_kernels, vector_kernels, vector_sampling_kernels
+from foldwise.solver.best_response import ExactResponse, make_vector_game
+from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.sampling_policy_kernels import SamplingRules, SamplingStep, explore, mean_strategy, weigh_by_ranges
+from foldwise.solver.vector_sampling import (
+    VectorSampling,
+    bucket_probabilities,
+    make_rules,
+    make_sampling_frames,
+    make_steps,
+)
 
 Array = npt.NDArray[np.float64]
 STEP = SamplingStep(alpha=0.4, beta=2.0, regret_weight=1.0, sum_weight=1.0)
