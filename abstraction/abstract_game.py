@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from foldwise.abstraction.card_abstraction import CardAbstraction
-from foldwise.abstraction.deal_kernels import draw_categories
-from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.deal_kernels import draw_categories
+from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import DECISION
 

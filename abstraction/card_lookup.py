@@ -6,9 +6,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.config import AbstractionConfig
-from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import CARDS, Strategy
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import BluffGame

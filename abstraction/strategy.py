@@ -12,7 +12,8 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.config import AbstractionConfig, check_config
+from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
     ArrayEntry,
     commit_manifest,
@@ -23,7 +24,6 @@ from foldwise.abstraction.array_store import (
     verify_array,
     write_array,
 )
-from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from foldwise.game.errors import FormatError
 from foldwise.game.library import is_built_in

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
-from foldwise.abstraction.explain import preflop_name
-from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.abstraction.cards.explain import preflop_name
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.typed_state import read_betting

@@ -13,12 +13,12 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.abstraction import hierarchical
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.card_abstraction import STREETS, CardAbstraction
-from foldwise.abstraction.card_building import build_cards
-from foldwise.abstraction.card_config import CardConfig, PublicClusters, StreetCards
-from foldwise.abstraction.hand_strength import HandStrength
+from foldwise.abstraction.cards import hierarchical
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.hand_index import hand_index
 

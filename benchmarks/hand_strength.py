@@ -15,8 +15,8 @@ from pathlib import Path
 import eval7
 import numpy as np
 
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.hand_strength import STRENGTH_UNIT, HandStrength, scale
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength, scale
 from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS

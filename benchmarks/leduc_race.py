@@ -18,7 +18,7 @@ import pyspiel
 from sampling import Bench, poker_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from foldwise.abstraction.joint_deals import enumerate_bluff
+from foldwise.abstraction.deals.joint_deals import enumerate_bluff
 from foldwise.game.bluff import Bluff
 from foldwise.solver.best_response import ExactResponse, make_vector_frames, make_vector_game
 from foldwise.solver.config import SolverConfig

@@ -22,7 +22,7 @@ import pyspiel
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
-from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.rng import make_states
 from foldwise.solver.block_kernels import run_average, run_chance, run_external, run_outcome

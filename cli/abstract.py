@@ -12,9 +12,9 @@ from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.abstraction.card_abstraction import CardAbstraction
+    from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+    from foldwise.abstraction.cards.explain import HandReport
     from foldwise.abstraction.config import AbstractionConfig
-    from foldwise.abstraction.explain import HandReport
 
 STREETS = ("preflop", "flop", "turn", "river")
 
@@ -75,7 +75,7 @@ def abstract(
     }
     report: HandReport | None = None
     if show is not None:
-        from foldwise.abstraction.explain import explain_hand
+        from foldwise.abstraction.cards.explain import explain_hand
 
         report = explain_hand(cards, show, board)
         result["hand"] = report.as_dict()
@@ -99,7 +99,7 @@ def abstract(
 
 
 def _save(cards: "CardAbstraction", output: Path) -> None:
-    from foldwise.abstraction.card_abstraction import CardAbstraction
+    from foldwise.abstraction.cards.card_abstraction import CardAbstraction
     from foldwise.game.errors import FormatError
 
     if output.exists() and not output.is_dir():

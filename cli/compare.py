@@ -93,7 +93,7 @@ def compare(
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
-    from foldwise.abstraction.array_store import check_writable
+    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.translation import parse_translation
     from foldwise.matches import variants as comparisons
     from foldwise.matches.scoring import check_score
@@ -281,7 +281,7 @@ def tournament(
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
-    from foldwise.abstraction.array_store import check_writable
+    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.strategy_player import OpenStrategy, parse_spec
     from foldwise.matches.duplicate import default_jobs
     from foldwise.matches.scoring import check_score

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.abstraction.card_abstraction import CardAbstraction
-from foldwise.abstraction.sequence_matrices import NUM_BOARDS
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
 from foldwise.abstraction.strategy import StrategyManifest
 
 
@@ -76,7 +76,7 @@ def _curve(manifest: StrategyManifest, x: str) -> tuple[Any, Any]:
 
 def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
     """The 169 hands in the usual square (suited above the diagonal) by E[HS^2] and by bucket."""
-    from foldwise.abstraction.hand_strength import HandStrength
+    from foldwise.abstraction.cards.hand_strength import HandStrength
     from foldwise.game.cards import RANKS, make_card
     from foldwise.game.hand_index import hand_index
 

@@ -75,7 +75,7 @@ def _numba_folder(room: str) -> str | None:
 
 
 def _room(module: str) -> str:
-    """`game` of `foldwise.game.tree_kernels`; a user's own module is its own room."""
+    """`game` of `game.tree_kernels`; a user's own module is its own room."""
     package, _, rest = module.partition(".")
     return rest.partition(".")[0] if package == "foldwise" else package
 

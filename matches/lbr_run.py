@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     check_writable,
     commit_manifest,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.array_store import map_file
+from foldwise.abstraction.storage.array_store import map_file
 from foldwise.agent.player import make_player
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
 from foldwise.game.definition import GameDefinition

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.agent.tracker import Seat

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     commit_manifest,
     find_entry,

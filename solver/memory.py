@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
-from foldwise.abstraction.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.best_response import is_wide
 from foldwise.solver.config import FULL_WIDTH

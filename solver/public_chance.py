@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.card_abstraction import CardAbstraction
-from foldwise.abstraction.holdem_deals import BOARD_SIZES
-from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
+from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foldwise.abstraction.card_abstraction_kernels import bucket_of
+from foldwise.abstraction.cards.card_abstraction_kernels import bucket_of
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into
 from foldwise.game.rng_kernels import next_uniform, shuffle_first

@@ -21,7 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.cards.boards import RELABELLINGS, boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     check_writable,
     commit_manifest,
@@ -32,8 +34,6 @@ from foldwise.abstraction.array_store import (
     verify_array,
     write_array,
 )
-from foldwise.abstraction.boards import RELABELLINGS, boards
-from foldwise.abstraction.card_abstraction import CardAbstraction
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index

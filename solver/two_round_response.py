@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.blocks import run_blocks
-from foldwise.abstraction.boards import boards
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.threads import run_blocks
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_states
 from foldwise.solver import sampling_policy_kernels as kernels

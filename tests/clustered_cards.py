@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from foldwise.abstraction.boards import boards
 from foldwise.abstraction.build import config_tree
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.config import check_config
-from foldwise.abstraction.holdem_deals import two_round_joint
+from foldwise.abstraction.deals.holdem_deals import two_round_joint
 from foldwise.game.evaluator import rank_hands
 from foldwise.game.hand_index import hand_index
 from foldwise.game.library import PokerGame

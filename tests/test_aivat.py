@@ -8,7 +8,7 @@ from made_strategies import made_player
 from naive_scoring import TINY_FLOP, TINY_NO_LIMIT, play_all
 from naive_solver import random_policy, small_game
 
-from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
 from foldwise.game.errors import FormatError

@@ -14,7 +14,7 @@ from naive_solver import (
 )
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from foldwise.abstraction.joint_deals import JointDeals
+from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import CHANCE
 from foldwise.solver.best_response import ExactResponse, has_exact_response

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from foldwise.abstraction import called_hands as module
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
-from foldwise.abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
+from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.abstraction.config import read_config
-from foldwise.abstraction.hand_strength import HandStrength
+from foldwise.abstraction.deals import called_hands as module
+from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 from foldwise.solver.best_response import ExactResponse

@@ -10,9 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from foldwise.abstraction import bucket_kernels, hand_strength_kernels
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.buckets import (
+from foldwise.abstraction.cards import hand_strength_kernels
+from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
+from foldwise.abstraction.cards.percentile import (
     flop_class_rows,
     flop_percentile,
     parts_of,
@@ -20,11 +25,7 @@ from foldwise.abstraction.buckets import (
     thresholds_of,
     turn_percentile,
 )
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.card_building import build_cards
-from foldwise.abstraction.card_config import CardConfig, PublicClusters, StreetCards
-from foldwise.abstraction.hand_strength import STRENGTH_UNIT
-from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables

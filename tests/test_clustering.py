@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
-from foldwise.abstraction import clustering_kernels as kernels
-from foldwise.abstraction import hand_strength_kernels, hierarchical
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.clustering import bins_of
-from foldwise.abstraction.hand_strength import STRENGTH_UNIT
-from foldwise.abstraction.kmeans import KMeans, centre_order
+from foldwise.abstraction.cards import clustering_kernels as kernels
+from foldwise.abstraction.cards import hand_strength_kernels, hierarchical
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.clustering import bins_of
+from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
+from foldwise.abstraction.cards.kmeans import KMeans, centre_order
 from foldwise.game.cards import parse_cards
 from foldwise.game.evaluator import evaluator_tables, rank_pairs
 from foldwise.game.hand_index import hand_index

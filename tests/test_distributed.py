@@ -13,8 +13,8 @@ from clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clu
 from naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition

@@ -13,10 +13,10 @@ import eval7
 import numpy as np
 import pytest
 
-from foldwise.abstraction import hand_strength_kernels as kernels
-from foldwise.abstraction.array_folder import MANIFEST, load_arrays, save_arrays
-from foldwise.abstraction.boards import RELABELLINGS, boards
-from foldwise.abstraction.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale
+from foldwise.abstraction.cards import hand_strength_kernels as kernels
+from foldwise.abstraction.cards.boards import RELABELLINGS, boards
+from foldwise.abstraction.cards.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale
+from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables, rank_hands

@@ -8,7 +8,7 @@ from made_strategies import NUM_BUCKETS, StandInBuckets, made_player, made_seat,
 from naive_lbr import NaiveResponder
 from naive_solver import random_policy, small_game
 
-from foldwise.abstraction.joint_deals import EnumeratedViews
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
 from foldwise.agent.translation import Mapping, Translation

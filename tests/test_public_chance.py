@@ -11,8 +11,8 @@ import pytest
 from naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS

@@ -10,8 +10,8 @@ import pytest
 from made_strategies import short_hunl
 
 from foldwise.abstraction.bet_sizes import make_menu
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
 from foldwise.game.dealing import Shoe

@@ -10,20 +10,20 @@ import numpy.typing as npt
 import pytest
 from naive_solver import small_game
 
-from foldwise.abstraction import sequence_counting, sequence_matrices
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES
-from foldwise.abstraction.sequence_counting import (
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.deals import sequence_counting, sequence_matrices
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
+from foldwise.abstraction.deals.sequence_counting import (
     count_sequences,
     is_nested,
     load_sequence_matrices,
     sampled_rows,
     sequence_tables,
 )
-from foldwise.abstraction.sequence_kernels import SequenceTables
-from foldwise.abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
+from foldwise.abstraction.deals.sequence_kernels import SequenceTables
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number

@@ -7,9 +7,9 @@ from naive_solver import random_policy, small_game
 from test_public_chance import coarse_two_limit
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
-from foldwise.abstraction.boards import Boards, boards
-from foldwise.abstraction.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.holdem_deals import CardSource
+from foldwise.abstraction.cards.boards import Boards, boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import rank_pairs
 from foldwise.game.hand_index import hand_index

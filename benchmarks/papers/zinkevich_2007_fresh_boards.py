@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.abstraction.build import load_abstract_game
-from foldwise.abstraction.holdem_deals import CardSource
-from foldwise.abstraction.sequence_counting import count_sequences, sampled_rows, sequence_tables
-from foldwise.abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
+from foldwise.abstraction.deals.holdem_deals import CardSource
+from foldwise.abstraction.deals.sequence_counting import count_sequences, sampled_rows, sequence_tables
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
 from foldwise.abstraction.strategy import Strategy
 from foldwise.solver.best_response import ExactResponse
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     commit_manifest,
     open_array,

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
-from foldwise.abstraction.array_store import ArrayEntry, write_array
 from foldwise.abstraction.build import config_tree
-from foldwise.abstraction.card_abstraction import CardAbstraction
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.config import check_config
-from foldwise.abstraction.holdem_deals import BOARD_SIZES, CardSource
+from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES, CardSource
+from foldwise.abstraction.storage.array_store import ArrayEntry, write_array
 from foldwise.abstraction.strategy import CARDS, pack_strategy, stored_dtype
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame

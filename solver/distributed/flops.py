@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.card_abstraction import CardAbstraction
-from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.solver.distributed.child_kernels import count_flops, draw_boards
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.array_store import ArrayEntry, find_entry, open_array, write_array
+from foldwise.abstraction.storage.array_store import ArrayEntry, find_entry, open_array, write_array
 from foldwise.abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.config import RunConfig

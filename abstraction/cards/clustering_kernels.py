@@ -6,7 +6,7 @@ n points, D dimensions, K centres. Distance is L1 (earth mover's distance, when 
 
 import numpy as np
 
-from foldwise.abstraction.hand_strength_kernels import (
+from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     NUM_RANKS,
     clashes,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.abstraction import clustering_kernels as kernels
-from foldwise.abstraction.blocks import Report, run_blocks
+from foldwise.abstraction.cards import clustering_kernels as kernels
+from foldwise.abstraction.threads import Report, run_blocks
 
 SEEDING_POINTS = 40  # points a centre in the subset on which seedings are tried, at least 20,000 in all
 SMALL_GAIN = 1e-4  # a pass that lowers the mean distance by less, relatively, is the last

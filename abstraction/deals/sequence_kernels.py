@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foldwise.abstraction.hand_strength_kernels import (
+from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     clashes,
     combination_number,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.abstraction import hand_strength_kernels as kernels
+from foldwise.abstraction.cards import hand_strength_kernels as kernels
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 

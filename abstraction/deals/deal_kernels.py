@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from foldwise.abstraction.card_abstraction_kernels import buckets_into
+from foldwise.abstraction.cards.card_abstraction_kernels import buckets_into
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_of_hand
 from foldwise.game.rng_kernels import next_uniform, shuffle_first

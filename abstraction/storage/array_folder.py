@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from foldwise.abstraction.array_store import (
+from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
     ArrayEntry,
     commit_manifest,
@@ -19,7 +19,7 @@ from foldwise.abstraction.array_store import (
     verify_array,
     write_array,
 )
-from foldwise.abstraction.array_store import read_manifest as read_any_manifest
+from foldwise.abstraction.storage.array_store import read_manifest as read_any_manifest
 from foldwise.game.errors import FormatError
 
 MANIFEST = "manifest.json"

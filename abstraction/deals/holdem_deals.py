@@ -6,15 +6,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.blocks import Report, run_blocks
-from foldwise.abstraction.boards import boards
-from foldwise.abstraction.buckets import flop_class_rows
-from foldwise.abstraction.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
-from foldwise.abstraction.card_abstraction import CardAbstraction
-from foldwise.abstraction.deal_kernels import count_two_round_pairs, draw_holdem
-from foldwise.abstraction.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
-from foldwise.abstraction.sequence_counting import load_sequence_matrices
-from foldwise.abstraction.sequence_matrices import SequenceMatrices
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.cards.percentile import flop_class_rows
+from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
+from foldwise.abstraction.deals.deal_kernels import count_two_round_pairs, draw_holdem
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
+from foldwise.abstraction.deals.sequence_counting import load_sequence_matrices
+from foldwise.abstraction.deals.sequence_matrices import SequenceMatrices
+from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS

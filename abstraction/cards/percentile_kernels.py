@@ -6,8 +6,8 @@
 
 import numpy as np
 
-from foldwise.abstraction.card_abstraction_kernels import street_bucket
-from foldwise.abstraction.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
+from foldwise.abstraction.cards.card_abstraction_kernels import street_bucket
+from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
 from foldwise.game.compiled import kernel
 from foldwise.game.hand_index_kernels import index_cards
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.abstraction.card_abstraction import STREETS, CardAbstraction
-from foldwise.abstraction.hand_strength import HandStrength, scale
+from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from foldwise.abstraction.cards.hand_strength import HandStrength, scale
 from foldwise.game.cards import RANKS, cards_text, parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import rank_pairs

@@ -14,7 +14,7 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.alias_kernels import build_alias
+from foldwise.abstraction.deals.alias_kernels import build_alias
 from foldwise.game.bluff import Bluff
 from foldwise.game.cards import rank_of
 from foldwise.game.definition import GameDefinition
