@@ -180,7 +180,7 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> tuple[list[float 
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.policies import postprocessed_policy
-    from foldwise.solver.responses import has_response, make_response
+    from foldwise.solver.response.responses import has_response, make_response
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:

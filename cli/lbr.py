@@ -144,7 +144,7 @@ def _exact_mbb(directory: Path, postprocess: str) -> float | None:
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.policies import postprocessed_policy
     from foldwise.postprocess.language import parse_pipeline
-    from foldwise.solver.best_response import ExactResponse
+    from foldwise.solver.response.best_response import ExactResponse
 
     strategy = Strategy(directory)
     if strategy.manifest.cards is not None:

@@ -77,7 +77,7 @@ def solve(
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.config import RunConfig
     from foldwise.solver.distributed.run import DistributedRun, check_settings
-    from foldwise.solver.memory import check_estimate, check_memory, estimate_bytes
+    from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
     from foldwise.solver.run import Run
 
     given = {
@@ -279,7 +279,7 @@ def exploitability(
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.policies import postprocessed_policy
     from foldwise.postprocess.language import parse_pipeline
-    from foldwise.solver.responses import make_response
+    from foldwise.solver.response.responses import make_response
 
     pipeline = parse_pipeline(postprocess)
     strategy = Strategy(directory)

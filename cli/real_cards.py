@@ -9,7 +9,7 @@ from foldwise.cli.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.solver.real_response import ResponseProgress
+    from foldwise.solver.response.real_response import ResponseProgress
 
 _TIMED_FLOPS = 4
 
@@ -29,7 +29,7 @@ def real_exploitability(
     from foldwise.cli.policies import postprocessed_policy
     from foldwise.game.library import BluffGame
     from foldwise.postprocess.language import parse_pipeline
-    from foldwise.solver.real_response import NUM_FLOPS, RealResponse
+    from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse
 
     if resume and output is None:
         raise DefinitionError("--resume: give the folder to go on in, as in -o DIR --resume")

@@ -17,7 +17,7 @@ from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_a
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import CHANCE
-from foldwise.solver.best_response import ExactResponse, has_exact_response
+from foldwise.solver.response.best_response import ExactResponse, has_exact_response
 
 
 @pytest.mark.parametrize(

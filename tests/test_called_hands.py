@@ -16,10 +16,10 @@ from foldwise.abstraction.deals import called_hands as module
 from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number
-from foldwise.solver.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.vector_sampling import VectorSampling
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling.vector_sampling import VectorSampling
 
 CONFIG = Path(__file__).parent.parent / "configs" / "preflop-nl.toml"
 DECK = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]

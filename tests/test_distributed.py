@@ -23,8 +23,6 @@ from foldwise.game.evaluator import rank_hand
 from foldwise.game.rng import make_state
 from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver import sampling_kernels
-from foldwise.solver.best_response import ExactResponse
 from foldwise.solver.distributed import child as child_module
 from foldwise.solver.distributed import child_kernels, top_kernels
 from foldwise.solver.distributed.batch import Answer, Batch, external_options
@@ -33,9 +31,11 @@ from foldwise.solver.distributed.flops import FLOPS_LEFT, FlopDeals, cluster_flo
 from foldwise.solver.distributed.head import weighted_values
 from foldwise.solver.distributed.pieces import Piece, assign_clusters, child_piece, make_piece, top_piece, whole_pieces
 from foldwise.solver.distributed.run import DistributedRun
-from foldwise.solver.frames import make_frames
-from foldwise.solver.mccfr import Mccfr
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling import sampling_kernels
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.mccfr import Mccfr
 
 Table = np.ndarray
 

@@ -18,7 +18,7 @@ from foldwise.cli.main import main
 from foldwise.cli.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.language import parse_pipeline
-from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.response.best_response import ExactResponse
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

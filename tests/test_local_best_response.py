@@ -22,7 +22,7 @@ from foldwise.game.tree_kernels import DECISION
 from foldwise.matches.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
-from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.response.best_response import ExactResponse
 
 
 class OneBucket:

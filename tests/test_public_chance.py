@@ -19,10 +19,13 @@ from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver import public_deal_kernels, public_kernels
-from foldwise.solver.best_response import ExactResponse
 from foldwise.solver.config import RunConfig, SolverConfig
-from foldwise.solver.public_chance import (
+from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.run import Run
+from foldwise.solver.sampling import public_deal_kernels, public_kernels
+from foldwise.solver.sampling.public_chance import (
     PublicChance,
     make_ends,
     make_hands,
@@ -30,11 +33,8 @@ from foldwise.solver.public_chance import (
     make_scratch,
     split_by_public_chance,
 )
-from foldwise.solver.public_deal_kernels import deal_board, hands_of_part
-from foldwise.solver.public_kernels import Ends, Hands, walk_public
-from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.run import Run
-from foldwise.solver.vector_kernels import VectorFrames, VectorGame, walk_full_width
+from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
+from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_public
 
 Array = npt.NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from foldwise.game.tree import Tree, build_tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
-from foldwise.solver.real_response import NUM_FLOPS, RealResponse, ResponseProgress
+from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress
 
 NUM_BUCKETS = 3
 

@@ -17,8 +17,8 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_game
-from foldwise.solver.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import Run, make_solver
 
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -264,7 +264,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, expected, tmp_path, ca
 
 def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypatch, capsys):
     """Before cards are bucketed or tables allocated, with the figure."""
-    monkeypatch.setattr("foldwise.solver.memory.available_bytes", lambda: 300_000_000)
+    monkeypatch.setattr("foldwise.solver.memory_estimate.available_bytes", lambda: 300_000_000)
     monkeypatch.setattr("foldwise.abstraction.build.build_cards", lambda *_: pytest.fail("built cards first"))
     arguments = ["solve", str(CONFIGS / "hunl-medium.toml"), "-o", str(tmp_path / "x"), "--iterations", "5"]
     assert main(arguments) == 2

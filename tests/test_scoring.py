@@ -13,7 +13,7 @@ from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
 from foldwise.matches.scoring import check_score
 from foldwise.matches.statistics import sequence_half_width
-from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.response.best_response import ExactResponse
 
 
 @pytest.fixture(scope="module")

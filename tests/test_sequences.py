@@ -30,16 +30,16 @@ from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 from foldwise.game.library import find_game
 from foldwise.game.tree import CALL_CODE, FOLD_CODE
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver import sparse_product
-from foldwise.solver.batch_cfr import BatchCfr
-from foldwise.solver.best_response import ExactResponse, _BatchResponder, _WalkResponder
-from foldwise.solver.chance_pieces import ChanceInPieces
 from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
 from foldwise.solver.config import FULL_WIDTH, SolverConfig
+from foldwise.solver.full_width import sparse_product
+from foldwise.solver.full_width.batch_cfr import BatchCfr
+from foldwise.solver.full_width.row_sum_kernels import WIDTH
+from foldwise.solver.full_width.sparse_kernels import DEPTH
+from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.row_sum_kernels import WIDTH
-from foldwise.solver.sparse_kernels import DEPTH
-from foldwise.solver.vector_cfr import VectorCfr
+from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
+from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 
 pytestmark = pytest.mark.jit
 

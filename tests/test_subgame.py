@@ -12,9 +12,9 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.library import find_definition
 from foldwise.game.tree import ALL_IN, BetMenu, build_tree, pot_size
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.subgame import Subgame
-from foldwise.solver.subgame_tree import build_subtree
-from foldwise.solver.vector_cfr import SCHEDULES
+from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame.subgame_tree import build_subtree
 
 Float = npt.NDArray[np.float64]
 MENU = BetMenu.same_everywhere([pot_size(1.0), ALL_IN], 4)

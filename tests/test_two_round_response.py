@@ -15,10 +15,10 @@ from foldwise.game.evaluator import rank_pairs
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
-from foldwise.solver import two_round_response
-from foldwise.solver.best_response import ExactResponse
-from foldwise.solver.responses import has_response, make_response
-from foldwise.solver.two_round_response import TwoRoundResponse, has_two_round_response
+from foldwise.solver.response import two_round_response
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.response.responses import has_response, make_response
+from foldwise.solver.response.two_round_response import TwoRoundResponse, has_two_round_response
 
 Float = npt.NDArray[np.float64]
 MASKS = (np.int64(1) << PAIR_CARDS.astype(np.int64)).sum(axis=1)

@@ -22,9 +22,9 @@ from naive_solver import (
 )
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.best_response import ExactResponse, make_vector_frames, make_vector_game
+from foldwise.solver.full_width.vector_kernels import walk_full_width
 from foldwise.solver.regret_kernels import current_policy, match_regrets, normalise_sums, scale_tables
-from foldwise.solver.vector_kernels import walk_full_width
+from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
 
 # Iteration t -> factors of positive regrets, negative regrets and sums before it, its weight in the sums, the floor.
 Schedule = Callable[[int], tuple[float, float, float, float, float]]

@@ -17,12 +17,19 @@ from foldwise.abstraction.config import check_config
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver import sampling_policy_kernels, vector_kernels, vector_sampling_kernels
-from foldwise.solver.best_response import ExactResponse, make_vector_game
 from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
+from foldwise.solver.full_width import vector_kernels
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.sampling_policy_kernels import SamplingRules, SamplingStep, explore, mean_strategy, weigh_by_ranges
-from foldwise.solver.vector_sampling import (
+from foldwise.solver.response.best_response import ExactResponse, make_vector_game
+from foldwise.solver.sampling import sampling_policy_kernels, vector_sampling_kernels
+from foldwise.solver.sampling.sampling_policy_kernels import (
+    SamplingRules,
+    SamplingStep,
+    explore,
+    mean_strategy,
+    weigh_by_ranges,
+)
+from foldwise.solver.sampling.vector_sampling import (
     VectorSampling,
     bucket_probabilities,
     make_rules,

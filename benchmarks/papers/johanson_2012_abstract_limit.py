@@ -17,7 +17,7 @@ from timed import Measure, draw_timed, report_timed, run_timed
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig
-from foldwise.solver.responses import Response, has_response, make_response
+from foldwise.solver.response.responses import Response, has_response, make_response
 
 
 def _exploitability(response: Response) -> Measure:

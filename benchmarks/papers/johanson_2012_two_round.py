@@ -16,7 +16,7 @@ from timed import Measure, draw_timed, report_timed, run_timed
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig
-from foldwise.solver.two_round_response import TwoRoundResponse
+from foldwise.solver.response.two_round_response import TwoRoundResponse
 
 SAMPLERS = ("pcs", "opcs", "spcs", "chance")
 

@@ -15,7 +15,7 @@ from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.abstraction.deals.sequence_counting import count_sequences, sampled_rows, sequence_tables
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
 from foldwise.abstraction.strategy import Strategy
-from foldwise.solver.best_response import ExactResponse
+from foldwise.solver.response.best_response import ExactResponse
 
 
 def main() -> None:

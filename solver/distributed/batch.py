@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.sampling_kernels import WalkOptions
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from foldwise.solver.distributed.checkpoint import Shard, load_shard
 from foldwise.solver.distributed.child_kernels import run_continuations
 from foldwise.solver.distributed.flops import Counts, FlopDeals, PublicDeals, make_flop_tables
 from foldwise.solver.distributed.pieces import Piece, child_piece
-from foldwise.solver.frames import make_frames
-from foldwise.solver.memory import available_bytes
+from foldwise.solver.memory_estimate import available_bytes
 from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
-from foldwise.solver.sampling_kernels import Frames, WalkOptions
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import Frames, WalkOptions
 
 Float = npt.NDArray[np.float64]
 HEAD_STREAMS = 2  # random streams 0 and 1 are the head's: hands, and its walks

@@ -25,8 +25,8 @@ from foldwise.solver.distributed.child import HEAD_STREAMS
 from foldwise.solver.distributed.engine import Engine
 from foldwise.solver.distributed.pieces import Piece, child_piece, top_piece, whole_pieces
 from foldwise.solver.distributed.top_kernels import deal_hands, run_top
-from foldwise.solver.frames import make_frames
 from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
+from foldwise.solver.sampling.frames import make_frames
 
 Float = npt.NDArray[np.float64]
 

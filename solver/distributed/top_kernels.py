@@ -7,7 +7,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.rng_kernels import next_uniform, shuffle_first
 from foldwise.game.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
-from foldwise.solver.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
+from foldwise.solver.sampling.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
 
 
 @kernel

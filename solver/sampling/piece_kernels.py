@@ -11,7 +11,7 @@ import numpy as np
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import match_regrets
-from foldwise.solver.sampling_kernels import walk_chance_from
+from foldwise.solver.sampling.sampling_kernels import walk_chance_from
 
 
 @kernel

@@ -18,10 +18,10 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import empty_board, empty_sums
 from foldwise.game.showdown_kernels import NUM_RANKS
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.mccfr import Mccfr, Worker
-from foldwise.solver.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
-from foldwise.solver.public_kernels import Ends, Hands, PublicFrames
-from foldwise.solver.sampling_kernels import WalkOptions
+from foldwise.solver.sampling.mccfr import Mccfr, Worker
+from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
+from foldwise.solver.sampling.public_kernels import Ends, Hands, PublicFrames
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]

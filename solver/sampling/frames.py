@@ -3,7 +3,7 @@
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.sampling_kernels import Frames
+from foldwise.solver.sampling.sampling_kernels import Frames
 
 
 def make_frames(game: AbstractGame) -> Frames:

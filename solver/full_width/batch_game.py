@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame, Matrices
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
-from foldwise.solver.batch_kernels import BatchTree, Subgames
-from foldwise.solver.sparse_product import multiply
+from foldwise.solver.full_width.batch_kernels import BatchTree, Subgames
+from foldwise.solver.full_width.sparse_product import multiply
 
 Floats = npt.NDArray[np.floating[Any]]
 Pair = tuple[Floats, Floats]

@@ -20,12 +20,12 @@ from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver.best_response import Exploitability
-from foldwise.solver.memory import available_bytes
+from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.memory_estimate import available_bytes
+from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
-from foldwise.solver.subgame_tree import Nodes, build_subtree, legal_actions
-from foldwise.solver.vector_cfr import SCHEDULES
+from foldwise.solver.subgame.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame.subgame_tree import Nodes, build_subtree, legal_actions
 
 Float = npt.NDArray[np.float64]
 Single = npt.NDArray[np.float32]

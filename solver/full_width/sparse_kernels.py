@@ -10,7 +10,7 @@ a core while all sums pass.
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.solver.row_sum_kernels import WIDTH, add_rows
+from foldwise.solver.full_width.row_sum_kernels import WIDTH, add_rows
 
 DEPTH = 512
 

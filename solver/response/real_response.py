@@ -42,7 +42,7 @@ from foldwise.game.showdown import empty_board, empty_sums
 from foldwise.game.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSums
 from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver import real_response_kernels as kernels
+from foldwise.solver.response import real_response_kernels as kernels
 
 Float = npt.NDArray[np.float64]
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame, Matrices
 from foldwise.game.errors import DefinitionError
-from foldwise.solver.batch_game import BatchGame
-from foldwise.solver.batch_kernels import reach_by_policy, value_of_policy
-from foldwise.solver.vector_kernels import VectorFrames, VectorGame, walk_response
+from foldwise.solver.full_width.batch_game import BatchGame
+from foldwise.solver.full_width.batch_kernels import reach_by_policy, value_of_policy
+from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_response
 
 Float = npt.NDArray[np.float64]
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]  # [E]: a probability for every action

@@ -17,8 +17,8 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import RangeShowdown, empty_board, empty_sums
 from foldwise.game.showdown_kernels import NUM_RANKS
 from foldwise.game.tree_kernels import CHANCE, FOLDED
-from foldwise.solver.best_response import Exploitability, Policy
-from foldwise.solver.two_round_kernels import ResponseFrames, respond_on_flops
+from foldwise.solver.response.best_response import Exploitability, Policy
+from foldwise.solver.response.two_round_kernels import ResponseFrames, respond_on_flops
 
 Float = npt.NDArray[np.float64]
 

@@ -16,12 +16,12 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_states
-from foldwise.solver import sampling_policy_kernels as kernels
-from foldwise.solver.best_response import has_exact_response, make_vector_game
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.sampling_policy_kernels import SamplingRules
+from foldwise.solver.response.best_response import has_exact_response, make_vector_game
+from foldwise.solver.sampling import sampling_policy_kernels as kernels
+from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules
+from foldwise.solver.sampling.vector_sampling_kernels import SamplingFrames, run_semivector, run_vector
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.vector_sampling_kernels import SamplingFrames, run_semivector, run_vector
 
 Float = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ Shared by all: `deals` int32[B, 2, S], `outcome_rows` int32[B], `outcomes` float
 """
 
 from foldwise.game.compiled import kernel
-from foldwise.solver.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
+from foldwise.solver.sampling.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
 
 
 @kernel

@@ -41,7 +41,7 @@ class Leaves(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Numbers of one iteration (see `solver.vector_cfr.Steps`) and what a walk is for."""
+    """Numbers of one iteration (see `solver.full_width.vector_cfr.Steps`) and what a walk is for."""
 
     positive: np.float32
     negative: np.float32

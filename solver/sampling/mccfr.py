@@ -9,16 +9,16 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.rng import make_states
-from foldwise.solver import block_kernels
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.frames import make_frames
 from foldwise.solver.regret_kernels import scale_tables
-from foldwise.solver.sampling_kernels import WalkOptions
+from foldwise.solver.sampling import block_kernels
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 Float = npt.NDArray[np.float64]
 State = npt.NDArray[np.uint64]
 
-# Walks a block of deals: the signature of `solver.block_kernels`; returns the nodes visited.
+# Walks a block of deals: the signature of `solver.sampling.block_kernels`; returns the nodes visited.
 RunBlock = Callable[..., int]
 _RUN_BLOCK: dict[str, RunBlock] = {
     "chance": block_kernels.run_chance,

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.best_response import make_vector_frames, make_vector_game
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.vector_kernels import run_full_width
+from foldwise.solver.full_width.vector_kernels import run_full_width
+from foldwise.solver.response.best_response import make_vector_frames, make_vector_game
 
 Float = npt.NDArray[np.float64]
 

@@ -14,10 +14,10 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import CHANCE
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.frames import make_frames
-from foldwise.solver.mccfr import Mccfr
-from foldwise.solver.piece_kernels import reach_pieces, update_trunk, walk_pieces
-from foldwise.solver.sampling_kernels import WalkOptions
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.mccfr import Mccfr
+from foldwise.solver.sampling.piece_kernels import reach_pieces, update_trunk, walk_pieces
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 from foldwise.solver.side_by_side import side_by_side
 
 BLOCK_DEALS = 32

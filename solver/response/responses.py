@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.best_response import ExactResponse, Exploitability, Policy, has_exact_response
-from foldwise.solver.two_round_response import TwoRoundResponse, has_two_round_response
+from foldwise.solver.response.best_response import ExactResponse, Exploitability, Policy, has_exact_response
+from foldwise.solver.response.two_round_response import TwoRoundResponse, has_two_round_response
 
 
 class Response(Protocol):
