@@ -15,8 +15,8 @@ from pathlib import Path
 
 from foldwise.agent.player import make_player
 from foldwise.game.library import PokerGame, find_game
-from foldwise.matches.duplicate import play_match
-from foldwise.matches.memory import MemoryMatch, play_in_memory
+from foldwise.matches.duplicate.match import play_match
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, create_folder
 
 REPEATS = 3

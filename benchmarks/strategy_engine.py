@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.matches.memory import play_values
+from foldwise.matches.engine.compiled_match import play_values
 from foldwise.postprocess.language import parse_pipeline
 
 

@@ -24,7 +24,7 @@ from foldwise.game.betting import CALL, RAISE, Action
 from foldwise.game.dealing import Shoe
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import MatchState
-from foldwise.matches.hand import Hand
+from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.pipeline import Pipeline
 
 MENUS = {

@@ -117,7 +117,7 @@ def convert(
 
     Example: foldwise convert hands.phhs hands.log
     """
-    from foldwise.matches.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+    from foldwise.matches.report.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
 
     kinds = (source.suffix.lower(), target.suffix.lower())
     if source.is_dir():

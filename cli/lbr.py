@@ -9,7 +9,7 @@ from foldwise.cli.offline import StrategyArgument
 from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
 
 if TYPE_CHECKING:
-    from foldwise.matches.lbr_run import LbrResult
+    from foldwise.matches.scoring.lbr_run import LbrResult
     from foldwise.matches.statistics import Estimate
 
 
@@ -56,7 +56,7 @@ def lbr(
     Example: foldwise lbr runs/small --hands 100000 -o lbr-small --resume
     """
     from foldwise.game.errors import DefinitionError
-    from foldwise.matches.lbr_run import lbr_dict
+    from foldwise.matches.scoring.lbr_run import lbr_dict
 
     if resume and output is None:
         raise DefinitionError("--resume: give the folder to go on in, as in -o DIR --resume")
@@ -98,9 +98,14 @@ def measure(
     """Local best response against a folder under one post-processing, and all that the result depends on."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.agent.translation import parse_translation
-    from foldwise.matches.duplicate import default_jobs
-    from foldwise.matches.lbr_run import run_lbr
-    from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse, default_street, parse_street
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.lbr_run import run_lbr
+    from foldwise.matches.scoring.local_best_response import (
+        LbrSettings,
+        LocalBestResponse,
+        default_street,
+        parse_street,
+    )
     from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)

@@ -99,8 +99,8 @@ def dealer(
 
     Example: foldwise dealer league hunl 1000 7 Alice Bob --serve --tables 2 -p 9001,9002 --broker mqtt://127.0.0.1
     """
-    from foldwise.matches.dealer import MatchSettings, run_match
-    from foldwise.matches.loop import run_loop
+    from foldwise.matches.table.dealer import MatchSettings, run_match
+    from foldwise.matches.table.loop import run_loop
 
     definition = table_definition(game)
     if len(players) < definition.num_players:
@@ -326,9 +326,9 @@ def match(
     from tempfile import TemporaryDirectory
 
     from foldwise.agent.player import check_player
-    from foldwise.matches.duplicate import default_jobs
+    from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.plan import MatchPlan, create_folder, load_plan
-    from foldwise.matches.scoring import check_score
+    from foldwise.matches.scoring.scorers import check_score
 
     if resume is not None:
         folder = Path(resume)
@@ -371,13 +371,13 @@ def match(
 def _play_and_show(
     plan: "MatchPlan", folder: Path, jobs: int, as_json: bool, broker: str | None, patience: float
 ) -> int:
-    from foldwise.matches.duplicate import play_match
+    from foldwise.matches.duplicate.match import play_match
 
     progress = ProgressLine("match")
     with feed_of(broker, plan, patience) as hands:
         result = play_match(plan, folder, jobs, progress.update, hands)
     if plan.explain:
-        from foldwise.matches.explanations import write_explanations
+        from foldwise.matches.report.explanations import write_explanations
 
         differing = write_explanations(plan, folder, result["matches"])
         if differing:

@@ -63,7 +63,7 @@ class TerminalTable:
         opponent: str = "bot",
         reveal: Reveal | None = None,
     ):
-        from foldwise.matches.replay import position_names, street_names
+        from foldwise.matches.report.replay import position_names, street_names
 
         self._screen = screen
         self._read_line = read_line
@@ -245,8 +245,8 @@ def duel(
     from tempfile import TemporaryDirectory
 
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.matches.duel import DecisionBook, play_duel
-    from foldwise.matches.explanations import explanation_lines, explanation_path
+    from foldwise.matches.report.duel import DecisionBook, play_duel
+    from foldwise.matches.report.explanations import explanation_lines, explanation_path
     from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)

@@ -11,7 +11,7 @@ from foldwise.cli.output import JsonOption, ProgressLine, SeedOption, emit, stdo
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.matches.log_scores import MethodScore
+    from foldwise.matches.scoring.log_scores import MethodScore
 
 
 def register(app: typer.Typer) -> None:
@@ -47,10 +47,10 @@ def score(
     Example: foldwise score --fit --strategy runs/small --boards 500
     """
     from foldwise.agent.strategy_player import OpenStrategy, parse_spec
-    from foldwise.matches.duplicate import default_jobs
-    from foldwise.matches.log_scores import score_log
-    from foldwise.matches.scoring import open_with_values
-    from foldwise.matches.values import make_values
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.aivat_values import make_values
+    from foldwise.matches.scoring.log_scores import score_log
+    from foldwise.matches.scoring.scorers import open_with_values
 
     if log is None and not (fit and strategy is not None):
         raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")

@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from foldwise.game.library import find_definition
-from foldwise.matches.mqtt_messages import (
+from foldwise.matches.network.messages import (
     Block,
     BlockResult,
     HandBatch,
@@ -21,7 +21,7 @@ from foldwise.matches.mqtt_messages import (
     WorkerPresence,
     pack_values,
 )
-from foldwise.matches.mqtt_worker import program_version
+from foldwise.matches.network.worker import program_version
 
 LEDUC = find_definition("leduc").to_text()
 BLOCK = Block(definition=LEDUC, seed=3, first=0, count=500, players=(PlayerName(bot="call"), PlayerName(bot="fold")))

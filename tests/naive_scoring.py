@@ -10,8 +10,8 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import FOLD, RAISE, Action, BettingState
 from foldwise.game.dealing import Deal
 from foldwise.game.definition import GameDefinition, parse_definition
-from foldwise.matches.hand import Hand
-from foldwise.matches.transcript import LoggedHand
+from foldwise.matches.table.hand import Hand
+from foldwise.matches.table.log import LoggedHand
 from foldwise.postprocess.language import parse_pipeline
 
 # Four cards, one hole card, one board card, two rounds of no-limit betting.

@@ -16,7 +16,7 @@ from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.strategy import save_strategy
 from foldwise.cli.local_broker import LocalBroker, find_mosquitto
 from foldwise.game.library import find_definition
-from foldwise.matches.mqtt_connection import Broker, Link, read_broker
+from foldwise.matches.network.connection import Broker, Link, read_broker
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFER_AMQTT = os.environ.get("FOLDWISE_TEST_BROKER") == "amqtt"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from foldwise.game.definition import parse_definition
-from foldwise.matches.dealer import Dealer, MatchSettings
+from foldwise.matches.table.dealer import Dealer, MatchSettings
 
 GOLDEN = Path(__file__).parent / "golden"
 THREE_PLAYER_LIMIT = """GAMEDEF

@@ -13,8 +13,8 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.aivat import Aivat, RangeScorer
-from foldwise.matches.values import Values, fit_values, frozen
+from foldwise.matches.scoring.aivat import Aivat, RangeScorer
+from foldwise.matches.scoring.aivat_values import Values, fit_values, frozen
 from foldwise.postprocess.pipeline import Pipeline
 
 MENUS = ("f c 1p | f c a | f c", "f c 0.7p | f c")

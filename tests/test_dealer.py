@@ -10,10 +10,10 @@ import pytest
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame, find_game
-from foldwise.matches.dealer import COMMENT_PATIENCE, MatchSettings, run_match
-from foldwise.matches.ports import open_listeners
-from foldwise.matches.seat import MAX_LINE, SeatConnection
-from foldwise.matches.transcript import is_complete, read_log
+from foldwise.matches.table.dealer import COMMENT_PATIENCE, MatchSettings, run_match
+from foldwise.matches.table.log import is_complete, read_log
+from foldwise.matches.table.ports import open_listeners
+from foldwise.matches.table.seat_connection import MAX_LINE, SeatConnection
 from tests.table import Table, drive, load_recording, make_settings, open_seat, read_all, recording_names, send_all
 
 VERSION = b"VERSION:2.0.0\r\n"
@@ -279,7 +279,7 @@ async def test_floods_stall_nobody_and_cost_no_memory(tmp_path, monkeypatch):
 
 async def test_client_that_does_not_read_ends_its_match(tmp_path, monkeypatch):
     """With no unread byte allowed, the first state is already too much."""
-    monkeypatch.setattr("foldwise.matches.dealer.MAX_BACKLOG", -1)
+    monkeypatch.setattr("foldwise.matches.table.dealer.MAX_BACKLOG", -1)
     outcome = await drive(make_settings(HUNL, 3, 1, response_ms=50), [VERSION] * 2, tmp_path)
     assert outcome.complaints() == ["ERROR: seat 1 does not read what it is sent"]
     assert outcome.log.endswith("# ERROR: seat 1 does not read what it is sent\n")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import VERSION_LINE, Client
 from foldwise.game.definition import parse_definition
-from foldwise.matches.transcript import read_log
+from foldwise.matches.table.log import read_log
 from tests.table import drive, load_recording, make_settings, recording_names
 
 EXAMPLES = int(os.environ.get("FOLDWISE_FUZZ", "60"))

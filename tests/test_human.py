@@ -27,7 +27,7 @@ from foldwise.game.betting import RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.transcript import line_values, state_lines
+from foldwise.matches.table.log import line_values, state_lines
 
 HUNL = find_definition("hunl")
 CONFIGS = Path(__file__).parent.parent / "configs"

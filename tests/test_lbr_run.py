@@ -10,8 +10,8 @@ from made_strategies import made_player, short_hunl
 
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.lbr_run import lbr_dict, run_lbr
-from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse
+from foldwise.matches.scoring.lbr_run import lbr_dict, run_lbr
+from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.matches.statistics import Estimate
 
 

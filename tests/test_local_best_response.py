@@ -19,7 +19,7 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.library import find_definition
 from foldwise.game.tree import FOLD_CODE
 from foldwise.game.tree_kernels import DECISION
-from foldwise.matches.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
+from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse

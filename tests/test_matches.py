@@ -19,12 +19,12 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.library import find_game
-from foldwise.matches.all_in import expected_line_values, expected_values, is_all_in
-from foldwise.matches.duplicate import play_match, seat_table
-from foldwise.matches.memory import MemoryMatch, play_in_memory
+from foldwise.matches.duplicate.match import play_match, seat_table
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
+from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
 from foldwise.matches.statistics import estimate, position_values, sequence_half_width
-from foldwise.matches.transcript import parse_state_line, seat_values, state_lines
+from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
 
 GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
 SHORT_STACKS = GAMES["hunl"].to_text().replace("stack = 20000 20000", "stack = 1000 750")
@@ -166,7 +166,7 @@ def test_external_program_in_its_own_folder_with_its_output_kept(tmp_path):
 
 
 def test_program_that_hangs_after_the_match_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr("foldwise.matches.processes._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
     program = _program(tmp_path / "theirs", hang="True")
     result = _play(_plan(program, "bot:call", hands=3, over="tcp"), tmp_path / "match")
     assert result["pairs"] == 3

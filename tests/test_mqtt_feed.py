@@ -12,9 +12,9 @@ import time
 import pytest
 
 from foldwise.cli.main import main
-from foldwise.matches.mqtt_connection import read_broker
-from foldwise.matches.mqtt_feed import BATCH_LINES, Feed
-from foldwise.matches.mqtt_messages import (
+from foldwise.matches.network.connection import read_broker
+from foldwise.matches.network.feed import BATCH_LINES, Feed
+from foldwise.matches.network.messages import (
     MAX_ROWS,
     HandBatch,
     MatchInfo,
@@ -24,7 +24,7 @@ from foldwise.matches.mqtt_messages import (
     WorkerPresence,
     decode,
 )
-from foldwise.matches.mqtt_watch import Board
+from foldwise.matches.network.watch import Board
 from tests.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
 INFO = MatchInfo(match="m", kind="match", players=["bot:call", "bot:fold"], game="leduc", hands=40, seed=1, started=1.0)
@@ -75,9 +75,9 @@ async def test_more_hands_than_a_batch_holds_are_counted(local_broker):
 
 DYING_FEED = """
 import sys, time
-import foldwise.matches.mqtt_feed as feeds
-from foldwise.matches.mqtt_connection import read_broker
-from foldwise.matches.mqtt_messages import MatchInfo
+import foldwise.matches.network.feed as feeds
+from foldwise.matches.network.connection import read_broker
+from foldwise.matches.network.messages import MatchInfo
 class Link(feeds.Link):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)

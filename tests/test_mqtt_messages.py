@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from foldwise.game.errors import DefinitionError
-from foldwise.matches.block_store import BlockStore, Job
-from foldwise.matches.mqtt_connection import Broker, read_broker, waits
-from foldwise.matches.mqtt_coordinator import Coordinator
-from foldwise.matches.mqtt_feed import MatchProgress, short_player
-from foldwise.matches.mqtt_messages import (
+from foldwise.matches.network.block_store import BlockStore, Job
+from foldwise.matches.network.connection import Broker, read_broker, waits
+from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.feed import MatchProgress, short_player
+from foldwise.matches.network.messages import (
     DropLog,
     MatchInfo,
     MessageError,
@@ -29,10 +29,10 @@ from foldwise.matches.mqtt_messages import (
     state_place,
     unpack_values,
 )
-from foldwise.matches.mqtt_player import RemoteSeat
-from foldwise.matches.mqtt_seats import RemoteTable
-from foldwise.matches.mqtt_watch import Board
-from foldwise.matches.mqtt_worker import Worker
+from foldwise.matches.network.player import RemoteSeat
+from foldwise.matches.network.seats import RemoteTable
+from foldwise.matches.network.watch import Board
+from foldwise.matches.network.worker import Worker
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.statistics import estimate
 from tests.hostile import LEDUC, MESSAGES, random_payload

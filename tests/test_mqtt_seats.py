@@ -14,11 +14,11 @@ from foldwise.agent.client import play_match
 from foldwise.cli.local_broker import LocalBroker
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.game.library import find_definition
-from foldwise.matches.mqtt_connection import BrokerError, Link, read_broker
-from foldwise.matches.mqtt_messages import SeatPresence
-from foldwise.matches.mqtt_player import RemoteSeat
-from foldwise.matches.table_server import TableServer, deal_at_broker
-from foldwise.matches.transcript import is_complete
+from foldwise.matches.network.connection import BrokerError, Link, read_broker
+from foldwise.matches.network.messages import SeatPresence
+from foldwise.matches.network.player import RemoteSeat
+from foldwise.matches.network.table_server import TableServer, deal_at_broker
+from foldwise.matches.table.log import is_complete
 from tests.network import ROOT, Listener, at, broker_name, ended, start_broker, until, url, within
 from tests.table import Table, make_settings
 

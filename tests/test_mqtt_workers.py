@@ -15,14 +15,20 @@ import pytest
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.library import find_definition
-from foldwise.matches.block_store import BLOCKS_FILE, BlockStore, open_job
-from foldwise.matches.blocks import BlockPlayer, StrategyShelf, UnknownStrategyError, fingerprint_of, player_name
-from foldwise.matches.mqtt_connection import BrokerError, Link, read_broker
-from foldwise.matches.mqtt_coordinator import Coordinator
-from foldwise.matches.mqtt_messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
-from foldwise.matches.mqtt_worker import Worker, program_version
-from foldwise.matches.split import make_job
-from foldwise.matches.variants import Table, compare
+from foldwise.matches.duplicate.comparison import Table, compare
+from foldwise.matches.network.block_player import (
+    BlockPlayer,
+    StrategyShelf,
+    UnknownStrategyError,
+    fingerprint_of,
+    player_name,
+)
+from foldwise.matches.network.block_store import BLOCKS_FILE, BlockStore, open_job
+from foldwise.matches.network.connection import BrokerError, Link, read_broker
+from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.job import make_job
+from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
+from foldwise.matches.network.worker import Worker, program_version
 from tests.hostile import random_payload
 from tests.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
@@ -187,8 +193,8 @@ async def test_repeated_and_delayed_messages_count_once(local_broker, strategies
 STUCK_WORKER = """
 import asyncio, sys, time
 from pathlib import Path
-from foldwise.matches.mqtt_connection import read_broker
-from foldwise.matches.mqtt_worker import Worker
+from foldwise.matches.network.connection import read_broker
+from foldwise.matches.network.worker import Worker
 worker = Worker(read_broker(sys.argv[1]), "stuck", Path(sys.argv[2]), 2, lambda text: None)
 worker._player.play = lambda block: (print("playing", flush=True), time.sleep(1000))  # stuck until it is killed
 asyncio.run(worker.run())

@@ -13,11 +13,11 @@ from foldwise.cli.main import main
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.hand import Hand
-from foldwise.matches.hand_files import log_definition, log_to_phh, phh_to_log
-from foldwise.matches.memory import MemoryMatch, play_in_memory
-from foldwise.matches.phh import history_definition, log_line, phh_text, read_phh
-from foldwise.matches.transcript import parse_state_line, state_lines
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
+from foldwise.matches.report.hand_files import log_definition, log_to_phh, phh_to_log
+from foldwise.matches.report.phh import history_definition, log_line, phh_text, read_phh
+from foldwise.matches.table.hand import Hand
+from foldwise.matches.table.log import parse_state_line, state_lines
 from tests.generators import GAME_FILES, golden_game, random_action
 
 HANDS = Path(__file__).parent / "golden" / "hands"

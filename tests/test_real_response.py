@@ -22,7 +22,7 @@ from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.tree import Tree, build_tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
-from foldwise.matches.local_best_response import LbrSettings, LocalBestResponse
+from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress
 

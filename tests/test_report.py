@@ -13,14 +13,20 @@ from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.charts import Interval, interval_chart, tick_text, ticks
-from foldwise.matches.explanations import by_position, explain_hand, explanation_path, read_explanations, run_players
 from foldwise.matches.plan import load_plan
-from foldwise.matches.replay import position_names, replay_steps, street_names
-from foldwise.matches.report import MatchReport, load_report, running_total, short_player
-from foldwise.matches.report_page import report_page
+from foldwise.matches.report.charts import Interval, interval_chart, tick_text, ticks
+from foldwise.matches.report.explanations import (
+    by_position,
+    explain_hand,
+    explanation_path,
+    read_explanations,
+    run_players,
+)
+from foldwise.matches.report.page import report_page
+from foldwise.matches.report.replay import position_names, replay_steps, street_names
+from foldwise.matches.report.report import MatchReport, load_report, running_total, short_player
 from foldwise.matches.statistics import estimate
-from foldwise.matches.transcript import parse_state_line, read_log
+from foldwise.matches.table.log import parse_state_line, read_log
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 CHROMIUM = next(

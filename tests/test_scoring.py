@@ -11,7 +11,7 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
-from foldwise.matches.scoring import check_score
+from foldwise.matches.scoring.scorers import check_score
 from foldwise.matches.statistics import sequence_half_width
 from foldwise.solver.response.best_response import ExactResponse
 

@@ -25,9 +25,9 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import parse_match_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.matches.hand import Hand
-from foldwise.matches.memory import MemoryMatch, play_in_memory, play_values
-from foldwise.matches.transcript import seat_values, state_lines
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
+from foldwise.matches.table.hand import Hand
+from foldwise.matches.table.log import seat_values, state_lines
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
