@@ -7,9 +7,9 @@ could have held and played so, since the opponent could not tell them apart. Bot
 the value function, which must only be fixed before. Known are the cards, and the actions of every player whose strategy
 we hold; the other player's actions count as they are, so he may be anyone.
 
-Our value of a state is `matches.scoring.aivat_values`: the other player's by his bucket, from self-play, in proportion to the pot where
-bets were translated. How a strategy read those bets is part of what nobody saw, and averaged over. Where both strategies
-are known a hand is scored from either side, once averaging each player's range, and the mean of both is taken.
+Our value of a state is that of `aivat_values`: the other player's by his bucket, from self-play, in proportion to the pot
+where bets were translated. How a strategy read those bets is part of what nobody saw, and averaged over. Where both
+strategies are known a hand is scored from either side, once averaging each player's range, and the mean of both is taken.
 """
 
 from functools import lru_cache
