@@ -95,7 +95,7 @@ def compare(
     """
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.translation import parse_translation
-    from foldwise.matches.duplicate.match import comparison as comparisons
+    from foldwise.matches.duplicate import comparison as comparisons
     from foldwise.matches.scoring.scorers import check_score
     from foldwise.postprocess.language import parse_pipeline, parse_variants
 

@@ -28,10 +28,10 @@ from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.table_rules import table_rules
+from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round
 from foldwise.matches.scoring.ranges import Float, View
-from foldwise.matches.scoring.scorers import aivat_kernels as kernels
 from foldwise.matches.table.log import LoggedHand
 
 _MAX_PARTICLES = 128

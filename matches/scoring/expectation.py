@@ -22,8 +22,8 @@ from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.table_rules import table_rules
+from foldwise.matches.scoring import expectation_kernels as kernels
 from foldwise.matches.scoring.ranges import Float, RangeBoard, all_boards, board_view, range_board
-from foldwise.matches.scoring.scorers import expectation_kernels as kernels
 
 # On 20 boards of hunl-small against hunl-tiny: sd 78.8 mbb, 79.0 without roulette, for 0.72 of the time.
 DEFAULT_LEAST_CHIPS = 0.05

@@ -37,8 +37,8 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.table_rules import table_rules
+from foldwise.matches.scoring import lbr_kernels as kernels
 from foldwise.matches.scoring.ranges import Float, View
-from foldwise.matches.scoring.scorers import lbr_kernels as kernels
 
 DEFAULT_SAMPLES: Final = 1000
 STREET_NAMES: Final = ("preflop", "flop", "turn", "river")

@@ -14,7 +14,6 @@ from itertools import cycle
 
 import pytest
 from rich.console import Console as RichConsole
-from table import Table, make_settings
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
@@ -28,6 +27,7 @@ from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import line_values, state_lines
 from tests.support.places import CONFIGS, ROOT
+from tests.support.table import Table, make_settings
 
 HUNL = find_definition("hunl")
 

@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_solver import small_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.boards import boards
@@ -40,6 +39,7 @@ from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
 from foldwise.solver.sampling.chance_pieces import ChanceInPieces
+from tests.oracles.naive_solver import small_game
 
 pytestmark = pytest.mark.jit
 

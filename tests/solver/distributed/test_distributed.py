@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
-from naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
@@ -36,6 +34,8 @@ from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling import sampling_kernels
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.mccfr import Mccfr
+from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
+from tests.support.clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
 from tests.support.places import CONFIGS
 
 Table = np.ndarray

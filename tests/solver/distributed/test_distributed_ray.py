@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from clustered_cards import clustered_cards, clustered_config
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.solver.distributed.child import card_game
 from foldwise.solver.distributed.run import DistributedRun
+from tests.support.clustered_cards import clustered_cards, clustered_config
 from tests.support.places import CONFIGS, ROOT
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'foldwise[distributed]'")
@@ -124,7 +124,7 @@ def test_an_address_without_a_cluster_is_refused_before_anything_is_built(
 HEAD = """
 import sys
 from pathlib import Path
-from clustered_cards import clustered_cards, clustered_config
+from tests.support.clustered_cards import clustered_cards, clustered_config
 from foldwise.solver.distributed.child import card_game
 from foldwise.solver.distributed.run import DistributedRun
 

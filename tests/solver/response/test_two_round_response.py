@@ -3,8 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_solver import random_policy, small_game
-from test_public_chance import coarse_two_limit
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.boards import Boards, boards
@@ -19,6 +17,8 @@ from foldwise.solver.response import two_round_response
 from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.response.responses import has_response, make_response
 from foldwise.solver.response.two_round_response import TwoRoundResponse, has_two_round_response
+from tests.oracles.naive_solver import random_policy, small_game
+from tests.solver.sampling.test_public_chance import coarse_two_limit
 
 Float = npt.NDArray[np.float64]
 MASKS = (np.int64(1) << PAIR_CARDS.astype(np.int64)).sum(axis=1)

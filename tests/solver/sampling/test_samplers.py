@@ -7,17 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_solver import (
-    NaiveSampler,
-    Script,
-    Table,
-    full_width_update,
-    matched,
-    naive_game,
-    read_table,
-    runs,
-    small_game,
-)
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.rng import make_state
@@ -33,6 +22,17 @@ from foldwise.solver.sampling.sampling_kernels import (
     walk_chance,
     walk_external,
     walk_outcome,
+)
+from tests.oracles.naive_solver import (
+    NaiveSampler,
+    Script,
+    Table,
+    full_width_update,
+    matched,
+    naive_game,
+    read_table,
+    runs,
+    small_game,
 )
 
 PLAIN = WalkOptions(

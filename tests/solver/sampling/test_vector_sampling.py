@@ -9,7 +9,6 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_solver import Script, full_width_update, matched, naive_game, own_reaches, read_table, runs, small_game
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -35,6 +34,16 @@ from foldwise.solver.sampling.vector_sampling import (
     make_rules,
     make_sampling_frames,
     make_steps,
+)
+from tests.oracles.naive_solver import (
+    Script,
+    full_width_update,
+    matched,
+    naive_game,
+    own_reaches,
+    read_table,
+    runs,
+    small_game,
 )
 
 Array = npt.NDArray[np.float64]
