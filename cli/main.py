@@ -7,25 +7,55 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
-from foldwise.cli import (
-    abstract,
-    bench,
-    compare,
-    export,
-    games,
-    inspect,
-    lbr,
-    network,
-    offline,
-    online,
-    people,
-    report,
-    score,
-)
+from foldwise.cli.abstract import abstract
+from foldwise.cli.bench import bench
+from foldwise.cli.compare import compare
+from foldwise.cli.convert import convert
+from foldwise.cli.dealer import dealer
+from foldwise.cli.duel import duel
+from foldwise.cli.exploitability import exploitability
+from foldwise.cli.export import export
+from foldwise.cli.games import games
+from foldwise.cli.inspect import inspect
+from foldwise.cli.lbr import lbr
+from foldwise.cli.match import match
+from foldwise.cli.play import play
+from foldwise.cli.plot import plot
+from foldwise.cli.report import report
+from foldwise.cli.score import score
+from foldwise.cli.solve import solve
+from foldwise.cli.startme import startme
+from foldwise.cli.support.requests import Command, add_command
+from foldwise.cli.tournament import tournament
+from foldwise.cli.watch import watch
+from foldwise.cli.worker import worker
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
-from foldwise.postprocess.language import PipelineError
+
+# In the order of `foldwise --help`.
+COMMANDS: tuple[Command, ...] = (
+    games,
+    abstract,
+    solve,
+    exploitability,
+    plot,
+    inspect,
+    dealer,
+    play,
+    startme,
+    match,
+    duel,
+    compare,
+    tournament,
+    score,
+    lbr,
+    watch,
+    worker,
+    report,
+    export,
+    convert,
+    bench,
+)
 
 app = typer.Typer(
     name="foldwise",
@@ -36,22 +66,8 @@ app = typer.Typer(
     help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
 )
-for _commands in (
-    games,
-    abstract,
-    offline,
-    inspect,
-    online,
-    people,
-    compare,
-    score,
-    lbr,
-    network,
-    report,
-    export,
-    bench,
-):
-    _commands.register(app)
+for _command in COMMANDS:
+    add_command(app, _command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -72,7 +88,7 @@ def foldwise(
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
 _ArgumentError: Any = typer.BadParameter.__mro__[2]
-_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, PipelineError)
+_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError)
 
 
 def _system_text(error: OSError) -> str:
@@ -82,6 +98,20 @@ def _system_text(error: OSError) -> str:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return f"{error.filename!r} cannot be opened or written ({error.strerror}): give another file or folder"
     return str(error)
+
+
+def _value_text(error: ValueError) -> str:
+    """Values refused by libraries that are slow to load, so not loaded before; any other error is a bug and goes on."""
+    from pydantic import ValidationError
+
+    from foldwise.postprocess.language import PipelineError
+
+    if isinstance(error, PipelineError):
+        return str(error)
+    if isinstance(error, ValidationError):  # a number or name no message or file of ours can hold
+        first = error.errors()[0]
+        return f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another"
+    raise error
 
 
 def _fail(message: str, code: int) -> int:
@@ -107,13 +137,12 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(error.format_message() + hint, 2)
     except ProtocolError as error:
         return _fail(str(error), 1)
-    except ValidationError as error:  # a number or name no message or file of ours can hold
-        first = error.errors()[0]
-        return _fail(f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another", 2)
     except (MemoryError, OverflowError) as error:
         return _fail(f"more than this machine can hold ({error}): give smaller numbers", 2)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
+    except ValueError as error:
+        return _fail(_value_text(error), 2)
     except OSError as error:
         return _fail(_system_text(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code
