@@ -3,82 +3,79 @@
 import errno
 import os
 import sys
-from importlib.metadata import version
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from foldwise.cli.abstract import abstract
-from foldwise.cli.bench import bench
-from foldwise.cli.compare import compare
-from foldwise.cli.convert import convert
-from foldwise.cli.dealer import dealer
-from foldwise.cli.duel import duel
-from foldwise.cli.exploitability import exploitability
-from foldwise.cli.export import export
-from foldwise.cli.games import games
-from foldwise.cli.inspect import inspect
-from foldwise.cli.lbr import lbr
-from foldwise.cli.match import match
-from foldwise.cli.play import play
-from foldwise.cli.plot import plot
-from foldwise.cli.report import report
-from foldwise.cli.score import score
-from foldwise.cli.solve import solve
-from foldwise.cli.startme import startme
-from foldwise.cli.support.requests import Command, add_command
-from foldwise.cli.tournament import tournament
-from foldwise.cli.watch import watch
-from foldwise.cli.worker import worker
+from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 
-# In the order of `foldwise --help`.
-COMMANDS: tuple[Command, ...] = (
-    games,
-    abstract,
-    solve,
-    exploitability,
-    plot,
-    inspect,
-    dealer,
-    play,
-    startme,
-    match,
-    duel,
-    compare,
-    tournament,
-    score,
-    lbr,
-    watch,
-    worker,
-    report,
-    export,
-    convert,
-    bench,
+# In the order of `foldwise --help`; each is a function in a module, both of that name.
+COMMANDS = (
+    "games",
+    "abstract",
+    "solve",
+    "exploitability",
+    "plot",
+    "inspect",
+    "dealer",
+    "play",
+    "startme",
+    "match",
+    "duel",
+    "compare",
+    "tournament",
+    "score",
+    "lbr",
+    "watch",
+    "worker",
+    "report",
+    "export",
+    "convert",
+    "bench",
+)
+_HELP = (
+    "A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
+    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches."
 )
 
-app = typer.Typer(
-    name="foldwise",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
-    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
-)
-for _command in COMMANDS:
-    add_command(app, _command)
+
+def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The program with these commands; only their modules are loaded."""
+    app = typer.Typer(
+        name="foldwise",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        help=_HELP,
+    )
+    app.callback()(_options)
+    for name in names:
+        add_command(app, getattr(import_module(f"foldwise.cli.{name}"), name))
+    return app
+
+
+def _wanted(arguments: Sequence[str]) -> Sequence[str]:
+    """The commands that an argument list can mean: to load all takes longer than to run some."""
+    first = arguments[0] if arguments else ""
+    if first == "--version":
+        return ()
+    return (first,) if first in COMMANDS else COMMANDS
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"foldwise {version('foldwise')}")
         raise typer.Exit
 
 
 # The option's own callback: without a command the callback of the application is never reached.
-@app.callback()
-def foldwise(
+def _options(
     show_version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
     ] = False,
@@ -122,8 +119,9 @@ def _fail(message: str, code: int) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=arguments, standalone_mode=False, prog_name="foldwise")
+        result = make_app(_wanted(given))(args=given, standalone_mode=False, prog_name="foldwise")
     except BrokenPipeError:  # the reader of our output went away: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -15,7 +15,7 @@ import typer
 
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli import entry
-from foldwise.cli.main import app, main
+from foldwise.cli.main import COMMANDS, main
 from foldwise.cli.support.output import stdout
 from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import FormatError
@@ -33,7 +33,7 @@ def fails(arguments, capsys, code=2) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("command", [command.name for command in app.registered_commands])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command, capsys):
     """Help is markup: a bracket in an option's text must not end it."""
     assert main([command, "--help"]) == 0
@@ -42,7 +42,7 @@ def test_every_command_has_help_with_an_example(command, capsys):
 
 def test_help_and_version_load_no_slow_package():
     """In a fresh interpreter: a command imports what it computes with when it runs."""
-    words = [["--help"], ["--version"], *([command.name, "--help"] for command in app.registered_commands)]
+    words = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
     script = (
         "import sys\n"
         "from foldwise.cli.main import main\n"
@@ -54,10 +54,19 @@ def test_help_and_version_load_no_slow_package():
     subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL, check=True)
 
 
+def test_help_lists_every_command_and_a_wrong_one_is_named(capsys):
+    """A command alone loads its own module only; where none is named, or none there is, all are known."""
+    for words in (["--help"], ["--help", "solve"]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        assert all(f" {command} " in shown for command in COMMANDS)
+    assert "'solve'" in fails(["slove"], capsys)
+
+
 def test_the_listing_of_the_room_is_the_list_of_commands():
     """A command is one file of its name, and of the rest there are three files and a shelf."""
     files = {path.stem for path in (ROOT / "cli").glob("*.py")} - {"__init__", "main", "entry", "options"}
-    assert files == {command.name for command in app.registered_commands}
+    assert files == set(COMMANDS)
 
 
 def test_a_request_is_what_was_typed():
@@ -191,7 +200,7 @@ def test_what_memory_cannot_hold_is_one_line(error, monkeypatch, capsys):
     def solve(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("foldwise.cli.main.app", solve)
+    monkeypatch.setattr("foldwise.cli.main.make_app", lambda names: solve)
     assert str(error) in fails(["solve"], capsys)
 
 
