@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from game.compiled import kernel
-from game.tree_kernels import DECISION
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION
 
 
 @kernel

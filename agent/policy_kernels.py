@@ -3,10 +3,10 @@
 
 import numpy as np
 
-from agent.decision_kernels import describe_actions
-from agent.postprocess_kernels import postprocess_row
-from game.compiled import kernel
-from game.tree_kernels import DECISION
+from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION
 
 
 @kernel

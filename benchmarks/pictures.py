@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from cli.main import main as foldwise
+from foldwise.cli.main import main as foldwise
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

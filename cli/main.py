@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
-from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
-from postprocess.language import PipelineError
+from foldwise.cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
+from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
+from foldwise.postprocess.language import PipelineError
 
 app = typer.Typer(
     name="foldwise",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from game.cards import NUM_CARDS
+from foldwise.game.cards import NUM_CARDS
 
 NUM_PAIRS = 1326
 # [1326, 2] the cards of each pair, the higher first.

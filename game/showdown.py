@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from game.evaluator import rank_pairs
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown_kernels import (
+from foldwise.game.evaluator import rank_pairs
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown_kernels import (
     NUM_PLACES,
     NUM_RANKS,
     ShowdownBoard,

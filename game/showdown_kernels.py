@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 NUM_PAIRS = 1326
 NUM_RANKS = 7463  # with the rank 0 of a pair that clashes with the board

@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from abstraction.config import AbstractionConfig, Strict
+from foldwise.abstraction.config import AbstractionConfig, Strict
 
 _VECTOR_KINDS = ("average", "outcome", "external", "robust")
 SAMPLED = ("chance", "external", "outcome", "average")

@@ -1,5 +1,6 @@
 """The documentation is run: every Python example page by page, and the tutorial's commands as they stand."""
 
+from tests.support.places import ROOT
 import os
 import re
 import subprocess
@@ -8,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 API_PAGES = sorted(path for path in (DOCS / "api").glob("*.md") if path.name != "README.md")
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
