@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from foldwise.abstraction.build import config_cards, config_tree
-from foldwise.abstraction.cards.card_config import CardConfig
 from foldwise.abstraction.card_lookup import enumerated_views
+from foldwise.abstraction.cards.card_config import CardConfig
 from foldwise.abstraction.config import AbstractionConfig
 from foldwise.game.hand_index import hand_index
 from foldwise.game.library import BluffGame

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.strategy import CARDS, Strategy
 from foldwise.agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
 from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation

@@ -22,11 +22,11 @@ import numpy as np
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import check_config, read_config
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed.run import DistributedRun
-from foldwise.solver.sampling.mccfr import Mccfr
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling.mccfr import Mccfr
 
 HIERARCHICAL = Path(__file__).resolve().parent.parent / "configs" / "hunl-hierarchical.toml"
 

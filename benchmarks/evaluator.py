@@ -15,7 +15,14 @@ from phevaluator import evaluate_cards
 
 from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import card_text
-from foldwise.game.evaluator import CATEGORIES, CATEGORY_CLASSES, CATEGORY_START, evaluator_tables, rank_hands, rank_pairs
+from foldwise.game.evaluator import (
+    CATEGORIES,
+    CATEGORY_CLASSES,
+    CATEGORY_START,
+    evaluator_tables,
+    rank_hands,
+    rank_pairs,
+)
 
 # Seven-card hands by category, 133,784,560 in all.
 KNOWN_COUNTS = (23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584)

@@ -13,8 +13,8 @@ from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction
-    from foldwise.abstraction.config import AbstractionConfig
     from foldwise.abstraction.cards.explain import HandReport
+    from foldwise.abstraction.config import AbstractionConfig
 
 STREETS = ("preflop", "flop", "turn", "river")
 

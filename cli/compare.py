@@ -20,8 +20,8 @@ from foldwise.game.errors import DefinitionError
 from foldwise.matches.plan import written_whole
 
 if TYPE_CHECKING:
-    from foldwise.matches.plan import Score
     from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.plan import Score
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 HandsOption = Annotated[
@@ -149,8 +149,8 @@ def compare(
 
 def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> "Table":
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.duplicate.match import default_jobs
 
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
@@ -283,9 +283,9 @@ def tournament(
     """
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.matches.duplicate.comparison import Table, cross_table
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.matches.duplicate.comparison import Table, cross_table
 
     resolved = [resolve_player(player_spec(player)) for player in players]
     for pair in combinations(resolved, 2):

@@ -100,7 +100,12 @@ def measure(
     from foldwise.agent.translation import parse_translation
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.lbr_run import run_lbr
-    from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse, default_street, parse_street
+    from foldwise.matches.scoring.local_best_response import (
+        LbrSettings,
+        LocalBestResponse,
+        default_street,
+        parse_street,
+    )
     from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)

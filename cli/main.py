@@ -9,7 +9,21 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from foldwise.cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
+from foldwise.cli import (
+    abstract,
+    bench,
+    compare,
+    export,
+    games,
+    inspect,
+    lbr,
+    network,
+    offline,
+    online,
+    people,
+    report,
+    score,
+)
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 from foldwise.postprocess.language import PipelineError
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from foldwise.agent.client import ClientReport
     from foldwise.agent.player import Player
     from foldwise.game.definition import GameDefinition
-    from foldwise.matches.table.dealer import MatchSettings
+    from foldwise.matches.duplicate.comparison import Comparison, Table
     from foldwise.matches.duplicate.match import RunListener
     from foldwise.matches.network.connection import Broker
     from foldwise.matches.plan import MatchPlan
-    from foldwise.matches.duplicate.comparison import Comparison, Table
+    from foldwise.matches.table.dealer import MatchSettings
 
 # Help is markup, where "[/ROOT]" would close a tag.
 BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
@@ -82,8 +82,8 @@ def compare_published(
     patience: float,
 ) -> "Comparison":
     """Compare on this machine; the totals of every finished cell are published."""
-    from foldwise.matches.network.feed import CellProgress, published
     from foldwise.matches.duplicate.comparison import compare
+    from foldwise.matches.network.feed import CellProgress, published
 
     opened = open_broker(url)
     progress = CellProgress(table, folder, variants, opponents)
@@ -108,12 +108,12 @@ def compare_split(
     """Compare on the workers of a broker."""
     import time
 
+    from foldwise.matches.duplicate.comparison import comparison_of
     from foldwise.matches.network.block_store import BlockStore, open_job
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.coordinator import Coordinator
     from foldwise.matches.network.feed import CellProgress, published
     from foldwise.matches.network.job import make_job
-    from foldwise.matches.duplicate.comparison import comparison_of
+    from foldwise.matches.table.loop import run_loop
 
     opened = open_broker(url)
     progress = CellProgress(table, folder, variants, opponents)
@@ -147,8 +147,8 @@ def deal_remote(
     write_err: Callable[[bytes], None],
 ) -> int:
     """Deal one match to seats at a broker and at ports."""
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.table_server import deal_at_broker
+    from foldwise.matches.table.loop import run_loop
 
     deal = deal_at_broker(settings, open_broker(url), table, write_out, write_err, Path(), say, patience)
     return 0 if run_loop(deal) else 1
@@ -158,8 +158,8 @@ def serve_tables(
     settings: "MatchSettings", tables: int, matches: int | None, url: str | None, table: str, patience: float
 ) -> int:
     """Deal match after match; a line for each on stdout."""
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.table_server import TableServer
+    from foldwise.matches.table.loop import run_loop
 
     def status(text: str) -> None:
         stdout.print(text, soft_wrap=True)
@@ -180,8 +180,8 @@ def play_remote(
 ) -> "ClientReport":
     """Play one match at a table of a broker."""
     from foldwise.agent.strategy_player import check_same_game
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.player import RemoteSeat
+    from foldwise.matches.table.loop import run_loop
 
     def choose_game(dealt: "GameDefinition") -> "GameDefinition":
         if definition is not None:
@@ -214,10 +214,10 @@ def watch(
     from rich.live import Live
 
     from foldwise.cli.watch_view import board_dict, board_view
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.messages import check_word
     from foldwise.matches.network.watch import Board
     from foldwise.matches.network.watch import watch as watch_broker
+    from foldwise.matches.table.loop import run_loop
 
     if match is not None:
         check_word(match, "match")
@@ -266,8 +266,8 @@ def worker(
     Example: foldwise worker --broker mqtt://127.0.0.1 --strategies runs
     """
     from foldwise.matches.duplicate.match import default_jobs
-    from foldwise.matches.table.loop import run_loop
     from foldwise.matches.network.worker import Worker, default_name
+    from foldwise.matches.table.loop import run_loop
 
     opened = open_broker(broker)
     made = Worker(opened, name or default_name(), strategies, threads or default_jobs(), say, patience)

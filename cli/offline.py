@@ -71,10 +71,10 @@ def solve(
 
     On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
     """
-    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.abstraction.build import build_abstract_game
     from foldwise.abstraction.config import parse_override, read_config
     from foldwise.abstraction.estimate import estimate_size
+    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.config import RunConfig
     from foldwise.solver.distributed.run import DistributedRun, check_settings
     from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes

@@ -37,8 +37,8 @@ def report(
     Example: foldwise report test.log --game hunl
     """
     from foldwise.matches.plan import written_whole
-    from foldwise.matches.report.report import MatchReport, load_report
     from foldwise.matches.report.page import report_page
+    from foldwise.matches.report.report import MatchReport, load_report
 
     found = load_report(source, num_hands=hands, explain=explain, game=game)
     page = output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))

@@ -48,9 +48,9 @@ def score(
     """
     from foldwise.agent.strategy_player import OpenStrategy, parse_spec
     from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.aivat_values import make_values
     from foldwise.matches.scoring.log_scores import score_log
     from foldwise.matches.scoring.scorers import open_with_values
-    from foldwise.matches.scoring.aivat_values import make_values
 
     if log is None and not (fit and strategy is not None):
         raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")

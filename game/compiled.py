@@ -74,6 +74,12 @@ def _numba_folder(room: str) -> str | None:
     return str(folder)
 
 
+def _room(module: str) -> str:
+    """`game` of `game.tree_kernels`; a user's own module is its own room."""
+    package, _, rest = module.partition(".")
+    return rest.partition(".")[0] if package == "foldwise" else package
+
+
 def _remove_unused(parent: Path) -> None:
     oldest = time.time() - _UNUSED_SECONDS
     for folder in parent.iterdir():
@@ -85,7 +91,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
     if function is None:
         return lambda inner: kernel(inner, **options)
-    folder = _numba_folder(function.__module__.partition(".")[0])
+    folder = _numba_folder(_room(function.__module__))
     config: Any = numba.config
     # A cache that cannot be written costs compile time, nothing else: numba would turn to a folder next to the code.
     config.CACHE_DIR = folder or ""

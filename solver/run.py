@@ -12,16 +12,17 @@ import numpy as np
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from foldwise.game.library import PokerGame
-from foldwise.solver.full_width.batch_cfr import BatchCfr
-from foldwise.solver.response.best_response import Policy, is_wide
-from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from foldwise.solver.checkpoint import Solver, load_checkpoint, save_checkpoint
 from foldwise.solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
+from foldwise.solver.full_width.batch_cfr import BatchCfr
+from foldwise.solver.full_width.vector_cfr import VectorCfr
+from foldwise.solver.full_width.vector_game import is_wide
+from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
+from foldwise.solver.response.best_response import Policy
+from foldwise.solver.response.responses import has_response, make_response
+from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from foldwise.solver.sampling.mccfr import Mccfr
 from foldwise.solver.sampling.public_chance import PublicChance
-from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
-from foldwise.solver.response.responses import has_response, make_response
-from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.sampling.vector_sampling import VectorSampling
 
 if TYPE_CHECKING:

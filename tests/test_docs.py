@@ -1,6 +1,5 @@
 """The documentation is run: every Python example page by page, and the tutorial's commands as they stand."""
 
-from tests.support.places import ROOT
 import os
 import re
 import subprocess
@@ -8,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
 API_PAGES = sorted(path for path in (DOCS / "api").glob("*.md") if path.name != "README.md")

@@ -3,14 +3,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.abstraction.threads import Report
 from foldwise.abstraction.cards.boards import boards
-from foldwise.abstraction.cards.percentile import flop_class_rows, flop_percentile, preflop_percentile, river_percentile, turn_percentile
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.cards.card_config import CardConfig, StreetCards
 from foldwise.abstraction.cards.clustering import flop_emd, river_ochs, turn_emd
 from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.abstraction.cards.hierarchical import public_clusters
+from foldwise.abstraction.cards.percentile import (
+    flop_class_rows,
+    flop_percentile,
+    preflop_percentile,
+    river_percentile,
+    turn_percentile,
+)
+from foldwise.abstraction.threads import Report
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import clustering_kernels as kernels
-from foldwise.abstraction.threads import run_blocks
 from foldwise.abstraction.cards.boards import boards
-from foldwise.abstraction.cards.percentile import check_table, flop_table
 from foldwise.abstraction.cards.card_abstraction import StreetAbstraction
 from foldwise.abstraction.cards.card_config import StreetCards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 from foldwise.abstraction.cards.kmeans import Clusters, KMeans, centre_order
+from foldwise.abstraction.cards.percentile import check_table, flop_table
+from foldwise.abstraction.threads import run_blocks
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS

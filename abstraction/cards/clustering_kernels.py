@@ -6,7 +6,14 @@ n points, D dimensions, K centres. Distance is L1 (earth mover's distance, when 
 
 import numpy as np
 
-from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, NUM_RANKS, clashes, combination_number, holds, sort_pairs
+from foldwise.abstraction.cards.hand_strength_kernels import (
+    NUM_PAIRS,
+    NUM_RANKS,
+    clashes,
+    combination_number,
+    holds,
+    sort_pairs,
+)
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into
 from foldwise.game.hand_index_kernels import index_cards

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
+from foldwise.abstraction.cards.boards import Boards, boards
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.threads import Report, run_blocks
-from foldwise.abstraction.cards.boards import Boards, boards
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import hierarchical_kernels as kernels
-from foldwise.abstraction.threads import run_blocks
 from foldwise.abstraction.cards.boards import boards
-from foldwise.abstraction.cards.percentile import flop_class_rows
 from foldwise.abstraction.cards.card_config import PublicClusters, StreetCards
 from foldwise.abstraction.cards.clustering import flop_emd
 from foldwise.abstraction.cards.hand_strength import HandStrength
+from foldwise.abstraction.cards.percentile import flop_class_rows
+from foldwise.abstraction.threads import run_blocks
 
 HANDS_PER_FLOP = 1176  # C(49, 2)
 

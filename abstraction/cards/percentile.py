@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import percentile_kernels as kernels
-from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstractionTables, StreetAbstraction
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 from foldwise.abstraction.cards.hand_strength_kernels import class_block
+from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS

@@ -13,10 +13,10 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
-from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.deals.called_hands_kernels import count_block
+from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables

@@ -21,8 +21,8 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.response.best_response import ExactResponse, Policy
 from foldwise.solver.config import RunConfig
+from foldwise.solver.response.best_response import ExactResponse, Policy
 
 
 def entries_of(game: AbstractGame, player: int) -> np.ndarray:

@@ -20,9 +20,9 @@ import numpy as np
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import make_solver
 
 CONFIG = Path(__file__).resolve().parents[2] / "configs" / "preflop-nl.toml"

@@ -10,9 +10,9 @@ from curves import CONFIGS, Point
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.config import read_config
-from foldwise.solver.response.best_response import Policy
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import Policy
 from foldwise.solver.run import make_solver
 
 Measure = Callable[[Policy], float]

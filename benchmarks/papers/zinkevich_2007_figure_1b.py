@@ -17,9 +17,9 @@ from curves import CONFIGS, draw_games, write_game
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import make_solver
 
 PAPER_ITERATIONS_PER_SECOND = 750

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Whole two-player matches between strategies and built-in bots, log text included.
 
-`seats` is a `matches.engine.compiled_match.Seats`, `scratch` a `matches.engine.compiled_match.EngineScratch`. A hand's line is written while it is
-played: the betting as it comes, then cards, values and names.
+`seats` is a `Seats`, `scratch` an `EngineScratch` of `matches.engine.compiled_match`. A hand's line is written while it
+is played: the betting as it comes, then cards, values and names.
 """
 
 import numpy as np

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from foldwise.game.errors import DefinitionError
-from foldwise.matches.network.block_store import Job
-from foldwise.matches.network.block_player import player_name
-from foldwise.matches.network.messages import MAX_HANDS
 from foldwise.matches.duplicate.comparison import Table
+from foldwise.matches.network.block_player import player_name
+from foldwise.matches.network.block_store import Job
+from foldwise.matches.network.messages import MAX_HANDS
 
 _MOST_PAIRS = 10_000
 _LEAST_PAIRS = 500

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from foldwise.matches.table.dealer import Dealer, MatchSettings
 from foldwise.matches.network.connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
 from foldwise.matches.network.messages import (
     MAX_LINE,
@@ -29,6 +28,7 @@ from foldwise.matches.network.messages import (
     plain_text,
     state_place,
 )
+from foldwise.matches.table.dealer import Dealer, MatchSettings
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
 OVER_TCP = "tcp"  # in place of the session of a seat taken over TCP

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.matches.table.dealer import Dealer, MatchSettings
-from foldwise.matches.table.hand import format_value
-from foldwise.matches.table.log_tail import LogTail
 from foldwise.matches.network.connection import PATIENCE_SECONDS, Broker, Say
 from foldwise.matches.network.feed import Feed, new_match_id, short_game, total_row
 from foldwise.matches.network.messages import MatchInfo, Total, check_word, plain_text
 from foldwise.matches.network.seats import RemoteTable
 from foldwise.matches.statistics import estimate_of_sums
+from foldwise.matches.table.dealer import Dealer, MatchSettings
+from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import is_complete
+from foldwise.matches.table.log_tail import LogTail
 
 _TAIL_SECONDS = 1.0
 _FAILURE_SECONDS = 1.0  # between a match that failed and the next: a port's players may be failing in a loop

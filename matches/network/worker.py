@@ -16,7 +16,15 @@ from pathlib import Path
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.block_player import BlockPlayer, StrategyShelf, UnknownStrategyError
 from foldwise.matches.network.connection import PATIENCE_SECONDS, Broker, Link, Outgoing, Say
-from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, check_word, decode, pack_values
+from foldwise.matches.network.messages import (
+    BlockResult,
+    MessageError,
+    Task,
+    WorkerPresence,
+    check_word,
+    decode,
+    pack_values,
+)
 
 BEAT_SECONDS = 5.0
 _MAX_QUEUED = 4096

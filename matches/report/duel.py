@@ -9,8 +9,8 @@ from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import Decision
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import ProtocolError
-from foldwise.matches.table.dealer import MatchSettings, run_match
 from foldwise.matches.report.explanations import Explained, as_record
+from foldwise.matches.table.dealer import MatchSettings, run_match
 from foldwise.matches.table.loop import run_loop
 
 _HOST = "127.0.0.1"

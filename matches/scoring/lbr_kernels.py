@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""One hand of local best response against a strategy at a table. The rules are stated in `matches/scoring/local_best_response.py`.
+"""One hand of local best response against a strategy at a table. `local_best_response.py` states the rules.
 
 n: all hands of the deck, whatever the board; `weights` [n] is the opponent's range, zero where cards clash with what the
 responder sees. Values are what the responder wins in the whole hand, in chips.

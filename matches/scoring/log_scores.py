@@ -11,10 +11,10 @@ from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import expected_values
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
-from foldwise.matches.scoring.aivat_values import Values
 
 _REPORT_HANDS = 200
 Listener = Callable[[str, float], None]

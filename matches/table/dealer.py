@@ -17,12 +17,12 @@ from foldwise.game.dealing import Deal, Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, ProtocolError
 from foldwise.game.evaluator import evaluator_tables
-from foldwise.matches.table.replies import is_comment, read_answer
 from foldwise.matches.table.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
+from foldwise.matches.table.log import LogFile, header_text
 from foldwise.matches.table.ports import open_listeners
+from foldwise.matches.table.replies import is_comment, read_answer
 from foldwise.matches.table.seat_connection import MAX_BACKLOG, Readiness, SeatConnection
 from foldwise.matches.table.transactions import TransactionFile, stamp
-from foldwise.matches.table.log import LogFile, header_text
 from foldwise.matches.table.version import OUR_VERSION, is_supported, read_version
 
 # The reference refuses to send more than this, line end not counted.

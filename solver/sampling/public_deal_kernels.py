@@ -10,8 +10,8 @@ from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into
 from foldwise.game.rng_kernels import next_uniform, shuffle_first
 from foldwise.game.showdown_kernels import prepare_board
-from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_iteration
 from foldwise.solver.regret_kernels import draw_action
+from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_iteration
 
 SLOT_BITS = 12  # of a hash table for at most 1,326 buckets
 _MULTIPLIER = 0x9E3779B1

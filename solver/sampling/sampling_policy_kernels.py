@@ -12,8 +12,8 @@ import numpy as np
 
 from foldwise.game.compiled import kernel
 from foldwise.game.rng_kernels import next_uniform
-from foldwise.solver.regret_kernels import draw_action
 from foldwise.solver.full_width.vector_kernels import multiply
+from foldwise.solver.regret_kernels import draw_action
 
 ALL_ACTIONS, UNIFORM_ACTIONS, POLICY_ACTION = 0, 1, 2  # what the traverser walks
 BY_OWN_REACH, BY_OPPONENT_REACH = 1, 2  # bits of `weighting`

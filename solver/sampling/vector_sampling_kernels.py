@@ -15,6 +15,7 @@ import numpy as np
 
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver.full_width.vector_kernels import collapse, expand, settle
 from foldwise.solver.regret_kernels import match_regrets
 from foldwise.solver.sampling.sampling_policy_kernels import (
     ALL_ACTIONS,
@@ -31,7 +32,6 @@ from foldwise.solver.sampling.sampling_policy_kernels import (
     weigh_against_hand,
     weigh_by_ranges,
 )
-from foldwise.solver.full_width.vector_kernels import collapse, expand, settle
 
 
 class SamplingFrames(NamedTuple):

@@ -1,13 +1,11 @@
 """How the tree of a subgame is cut into a trunk and pieces, and the pieces into shares for threads."""
 
 import numpy as np
-import numpy.typing as npt
 
+from foldwise.game.arrays import Ints
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
-
-Ints = npt.NDArray[np.int32]
 
 _PIECES_PER_THREAD = 8
 _NUM_GROUPS = 16  # of boards, whose leaf values one thread adds; so no more threads than this are of use on a turn

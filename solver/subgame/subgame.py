@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -21,6 +22,7 @@ from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.cut import (
@@ -37,11 +39,7 @@ from foldwise.solver.subgame.gadget import Gadget, RootChoice
 from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Path, build_subtree
 from foldwise.solver.subgame.workspace import Workspace
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
 
-Float = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
 Kind = Literal["average", "best"]
 
 _RIVER_CARDS = 5
@@ -75,7 +73,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 class Subgame:
     """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
 
-    `schedule` is a name of `solver.full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
     and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
     memory to share with other subgames.

@@ -1,6 +1,5 @@
 """A person's seat: what answers mean, and whole matches over a real dealer, by a scripted person and through a terminal."""
 
-from tests.support.places import CONFIGS, ROOT
 import asyncio
 import contextlib
 import io
@@ -12,11 +11,9 @@ import subprocess
 import sys
 import time
 from itertools import cycle
-from pathlib import Path
 
 import pytest
 from rich.console import Console as RichConsole
-from tests.support.table import Table, make_settings
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
@@ -29,6 +26,8 @@ from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import line_values, state_lines
+from tests.support.places import CONFIGS, ROOT
+from tests.support.table import Table, make_settings
 
 HUNL = find_definition("hunl")
 
@@ -242,7 +241,18 @@ def talk(process, terminal, answer):
 def test_duel_in_a_terminal(leduc, tmp_path):
     """A pseudo-terminal, every other answer nonsense; the log, the explanations and the report agree with the screen."""
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "foldwise.cli.main", "duel", str(leduc), "--hands", "6", "--reveal", "-o", str(tmp_path)]
+    words = [
+        sys.executable,
+        "-m",
+        "foldwise.cli.main",
+        "duel",
+        str(leduc),
+        "--hands",
+        "6",
+        "--reveal",
+        "-o",
+        str(tmp_path),
+    ]
     process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT)
     os.close(theirs)
     try:

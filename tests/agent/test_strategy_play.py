@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.made_strategies import NUM_BUCKETS, StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
-from tests.support.table import Table, make_settings
 
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
@@ -25,12 +23,21 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import parse_match_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.matches.table.hand import Hand
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
+from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import seat_values, state_lines
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
+from tests.support.made_strategies import (
+    NUM_BUCKETS,
+    StandInBuckets,
+    made_player,
+    made_seat,
+    short_hunl,
+    tree_with_rows,
+)
+from tests.support.table import Table, make_settings
 
 USUAL = "f c 0.5p 1p a | f c 1p a | f c a | f c"
 OTHER = "f c 0.7p 2p a | f c 1.5p a | f c 1p | f c"

@@ -4,8 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from tests.support.made_strategies import StandInBuckets, made_seat, short_hunl
-from tests.oracles.naive_tracker import NaiveTracker
 
 from foldwise.agent.tracker import Tracker, abstract_history
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
@@ -30,6 +28,8 @@ from foldwise.game.match_state import view
 from foldwise.game.table_rules import table_rules
 from foldwise.game.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
+from tests.oracles.naive_tracker import NaiveTracker
+from tests.support.made_strategies import StandInBuckets, made_seat, short_hunl
 
 MENUS = {
     "usual": ("f c 0.5p 1p a | f c 1p a | f c a | f c",),

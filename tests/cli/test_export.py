@@ -1,9 +1,7 @@
 """Strategies for other programs: rows as CSV and JSON, and OpenSpiel's best response to the exported policy."""
 
-from tests.support.places import CONFIGS
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pyspiel
@@ -20,7 +18,7 @@ from foldwise.cli.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse
-
+from tests.support.places import CONFIGS
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, A
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import IllegalActionError
 from foldwise.game.match_state import read_action
-from tests.support.generators import definitions, golden_game, random_action, random_hand
 from tests.oracles.naive_rules import NaiveHand, settle_chip_by_chip
+from tests.support.generators import definitions, golden_game, random_action, random_hand
 
 NOLIMIT = golden_game("holdem.nolimit.2p.reverse_blinds.game")
 LIMIT = golden_game("holdem.limit.2p.reverse_blinds.game")

@@ -1,9 +1,7 @@
 """Dealing from a seed, against cards and generator outputs of the reference dealer."""
 
-from tests.support.places import GOLDEN as GOLDEN_FOLDER
 import json
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 from foldwise.game.cards import cards_text
 from foldwise.game.dealing import Deal, Shoe
 from tests.support.generators import definitions, golden_game
+from tests.support.places import GOLDEN as GOLDEN_FOLDER
 
 GOLDEN = json.loads((GOLDEN_FOLDER / "deals.json").read_text())
 

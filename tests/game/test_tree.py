@@ -25,8 +25,8 @@ from foldwise.game.tree import (
     pot_size,
 )
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from tests.support.generators import definitions, golden_game
 from tests.oracles.naive_rules import naive_raises
+from tests.support.generators import definitions, golden_game
 
 NAMES = {EVERY_SIZE: ("every", 0.0), ALL_IN: ("all-in", 0.0), MINIMUM_RAISE: ("min", 0.0)}
 EVERYTHING = BetMenu.same_everywhere([EVERY_SIZE], 4)

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from tests.oracles.naive_tracker import NaiveTracker
-
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import FOLD, RAISE, Action, BettingState
 from foldwise.game.dealing import Deal
@@ -13,6 +11,7 @@ from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import LoggedHand
 from foldwise.postprocess.language import parse_pipeline
+from tests.oracles.naive_tracker import NaiveTracker
 
 # Four cards, one hole card, one board card, two rounds of no-limit betting.
 TINY_NO_LIMIT = parse_definition(

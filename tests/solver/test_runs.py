@@ -1,13 +1,11 @@
 """Runs: stop conditions, evaluations, checkpoints, strategy folders."""
 
-from tests.support.places import CONFIGS
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +16,10 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_game
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import Run, make_solver
-
+from tests.support.places import CONFIGS
 
 
 def make_config(game="leduc", **solver):

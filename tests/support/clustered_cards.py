@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.build import config_tree
+from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.config import check_config
 from foldwise.abstraction.deals.holdem_deals import two_round_joint

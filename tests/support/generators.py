@@ -1,13 +1,12 @@
 """Hypothesis generators of games, hands and bet menus."""
 
-from tests.support.places import GOLDEN
-from pathlib import Path
 from random import Random
 
 from hypothesis import strategies as st
 
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition
+from tests.support.places import GOLDEN
 
 GAMES = GOLDEN / "games"
 GAME_FILES = sorted(path.name for path in GAMES.iterdir())

@@ -1,6 +1,5 @@
 """What the tests of the match network share: a real broker, strategies made up, and waiting with a deadline."""
 
-from tests.support.places import ROOT
 import asyncio
 import contextlib
 import os
@@ -18,6 +17,7 @@ from foldwise.abstraction.strategy import save_strategy
 from foldwise.cli.local_broker import LocalBroker, find_mosquitto
 from foldwise.game.library import find_definition
 from foldwise.matches.network.connection import Broker, Link, read_broker
+from tests.support.places import ROOT
 
 PREFER_AMQTT = os.environ.get("FOLDWISE_TEST_BROKER") == "amqtt"
 SECONDS = 60.0  # of any wait: the machine may be busy, and a test that fails may take its time

@@ -1,6 +1,5 @@
 """A dealer and its clients in one event loop, over real sockets: what the dealer tests have in common."""
 
-from tests.support.places import GOLDEN
 import asyncio
 import contextlib
 import json
@@ -10,6 +9,7 @@ from typing import Any
 
 from foldwise.game.definition import parse_definition
 from foldwise.matches.table.dealer import Dealer, MatchSettings
+from tests.support.places import GOLDEN
 
 THREE_PLAYER_LIMIT = """GAMEDEF
 limit

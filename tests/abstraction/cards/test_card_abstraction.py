@@ -1,9 +1,7 @@
 """Percentile buckets, bucket lookup and the abstraction's folder, over made-up strengths where real ones are slow."""
 
-from tests.support.places import GOLDEN
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards import hand_strength_kernels
+from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.percentile import (
     flop_class_rows,
     flop_percentile,
@@ -22,10 +24,6 @@ from foldwise.abstraction.cards.percentile import (
     thresholds_of,
     turn_percentile,
 )
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.cards.card_building import build_cards
-from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
-from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
@@ -33,6 +31,7 @@ from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 from foldwise.game.rng import make_states
+from tests.support.places import GOLDEN
 
 RNG = np.random.default_rng(5)
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import wasserstein_distance
 
 from foldwise.abstraction.cards import clustering_kernels as kernels
-from foldwise.abstraction.cards import hand_strength_kernels
-from foldwise.abstraction.cards import hierarchical
+from foldwise.abstraction.cards import hand_strength_kernels, hierarchical
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.clustering import bins_of
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT

@@ -4,7 +4,6 @@ The full tables take half a minute, so they are proved in benchmarks/hand_streng
 the rows that a few hands need.
 """
 
-from tests.support.places import GOLDEN as GOLDEN_FOLDER
 import os
 from itertools import combinations, permutations
 from math import comb
@@ -15,14 +14,15 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
-from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.abstraction.cards.boards import RELABELLINGS, boards
 from foldwise.abstraction.cards.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale
+from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables, rank_hands
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from tests.support.places import GOLDEN as GOLDEN_FOLDER
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]
 GOLDEN = GOLDEN_FOLDER / "preflop_strength.txt"

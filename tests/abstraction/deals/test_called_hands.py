@@ -1,6 +1,5 @@
 """What a called hand is worth before the flop: exact counts over all boards, and the exact deals made from them."""
 
-from tests.support.places import CONFIGS
 from itertools import combinations
 from pathlib import Path
 
@@ -9,18 +8,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from foldwise.abstraction.deals import called_hands as module
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
-from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
-from foldwise.abstraction.config import read_config
 from foldwise.abstraction.cards.hand_strength import HandStrength
+from foldwise.abstraction.config import read_config
+from foldwise.abstraction.deals import called_hands as module
+from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling.vector_sampling import VectorSampling
+from tests.support.places import CONFIGS
 
 CONFIG = CONFIGS / "preflop-nl.toml"
 DECK = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]

@@ -8,13 +8,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.oracles.naive_solver import small_game
 
-from foldwise.abstraction.deals import sequence_counting
-from foldwise.abstraction.deals import sequence_matrices
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.deals import sequence_counting, sequence_matrices
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
 from foldwise.abstraction.deals.sequence_counting import (
     count_sequences,
@@ -31,16 +29,17 @@ from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 from foldwise.game.library import find_game
 from foldwise.game.tree import CALL_CODE, FOLD_CODE
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.full_width import sparse_product
-from foldwise.solver.full_width.batch_cfr import BatchCfr
-from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
-from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
 from foldwise.solver.config import FULL_WIDTH, SolverConfig
-from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.full_width import sparse_product
+from foldwise.solver.full_width.batch_cfr import BatchCfr
 from foldwise.solver.full_width.row_sum_kernels import WIDTH
 from foldwise.solver.full_width.sparse_kernels import DEPTH
 from foldwise.solver.full_width.vector_cfr import VectorCfr
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
+from foldwise.solver.sampling.chance_pieces import ChanceInPieces
+from tests.oracles.naive_solver import small_game
 
 pytestmark = pytest.mark.jit
 

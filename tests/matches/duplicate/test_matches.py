@@ -19,10 +19,10 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.library import find_game
-from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
 from foldwise.matches.duplicate.match import play_match, seat_table
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
+from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
 from foldwise.matches.statistics import estimate, position_values, sequence_half_width
 from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
 

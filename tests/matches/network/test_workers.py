@@ -15,14 +15,20 @@ import pytest
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.library import find_definition
+from foldwise.matches.duplicate.comparison import Table, compare
+from foldwise.matches.network.block_player import (
+    BlockPlayer,
+    StrategyShelf,
+    UnknownStrategyError,
+    fingerprint_of,
+    player_name,
+)
 from foldwise.matches.network.block_store import BLOCKS_FILE, BlockStore, open_job
-from foldwise.matches.network.block_player import BlockPlayer, StrategyShelf, UnknownStrategyError, fingerprint_of, player_name
 from foldwise.matches.network.connection import BrokerError, Link, read_broker
 from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
 from foldwise.matches.network.worker import Worker, program_version
-from foldwise.matches.network.job import make_job
-from foldwise.matches.duplicate.comparison import Table, compare
 from tests.support.hostile import random_payload
 from tests.support.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
@@ -329,7 +335,9 @@ async def test_killed_coordinator_is_resumed(local_broker, strategies, opponents
     player = GatedPlayer(StrategyShelf(strategies), 7)
     blocks = folder / BLOCKS_FILE
     async with workers(broker, strategies, "w1", player=player):
-        process = subprocess.Popen([sys.executable, "-m", "foldwise.cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "foldwise.cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
         with ended(process):
             await until(lambda: blocks.exists() and blocks.read_text().count("\n") >= 7, "seven blocks on disk")
             process.send_signal(signal.SIGKILL)

@@ -1,6 +1,5 @@
 """PHH: every hand there and back to the byte, and pokerkit's own reader plays it to the same chips."""
 
-from tests.support.places import GOLDEN
 from pathlib import Path
 from random import Random
 
@@ -14,12 +13,13 @@ from foldwise.cli.main import main
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.table.hand import Hand
-from foldwise.matches.report.hand_files import log_definition, log_to_phh, phh_to_log
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
+from foldwise.matches.report.hand_files import log_definition, log_to_phh, phh_to_log
 from foldwise.matches.report.phh import history_definition, log_line, phh_text, read_phh
+from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import parse_state_line, state_lines
 from tests.support.generators import GAME_FILES, golden_game, random_action
+from tests.support.places import GOLDEN
 
 HANDS = GOLDEN / "hands"
 FILES = sorted(path.name for path in HANDS.iterdir())

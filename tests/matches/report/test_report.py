@@ -1,11 +1,9 @@
 """Reports: the numbers on the page are those of the logs, the page is whole by itself, and a real browser replays hands."""
 
-from tests.support.places import CONFIGS
 import json
 import re
 import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,14 +12,21 @@ from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.report.charts import Interval, interval_chart, tick_text, ticks
-from foldwise.matches.report.explanations import by_position, explain_hand, explanation_path, read_explanations, run_players
 from foldwise.matches.plan import load_plan
+from foldwise.matches.report.charts import Interval, interval_chart, tick_text, ticks
+from foldwise.matches.report.explanations import (
+    by_position,
+    explain_hand,
+    explanation_path,
+    read_explanations,
+    run_players,
+)
+from foldwise.matches.report.page import report_page
 from foldwise.matches.report.replay import position_names, replay_steps, street_names
 from foldwise.matches.report.report import MatchReport, load_report, running_total, short_player
-from foldwise.matches.report.page import report_page
 from foldwise.matches.statistics import estimate
 from foldwise.matches.table.log import parse_state_line, read_log
+from tests.support.places import CONFIGS
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None

@@ -4,9 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.support.made_strategies import NUM_BUCKETS, StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
-from tests.oracles.naive_lbr import NaiveResponder
-from tests.oracles.naive_solver import random_policy, small_game
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.strategy_player import StrategyPlayer
@@ -23,6 +20,16 @@ from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, 
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse
+from tests.oracles.naive_lbr import NaiveResponder
+from tests.oracles.naive_solver import random_policy, small_game
+from tests.support.made_strategies import (
+    NUM_BUCKETS,
+    StandInBuckets,
+    made_player,
+    made_seat,
+    short_hunl,
+    tree_with_rows,
+)
 
 
 class OneBucket:

@@ -11,10 +11,19 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame, find_game
 from foldwise.matches.table.dealer import COMMENT_PATIENCE, MatchSettings, run_match
+from foldwise.matches.table.log import is_complete, read_log
 from foldwise.matches.table.ports import open_listeners
 from foldwise.matches.table.seat_connection import MAX_LINE, SeatConnection
-from foldwise.matches.table.log import is_complete, read_log
-from tests.support.table import Table, drive, load_recording, make_settings, open_seat, read_all, recording_names, send_all
+from tests.support.table import (
+    Table,
+    drive,
+    load_recording,
+    make_settings,
+    open_seat,
+    read_all,
+    recording_names,
+    send_all,
+)
 
 VERSION = b"VERSION:2.0.0\r\n"
 GAME = find_game("hunl")

@@ -12,9 +12,9 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import FormatError
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.match_state import read_match_state
-from foldwise.matches.table.replies import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer
 from foldwise.matches.table.hand import Hand, format_value, position_of_seat, seat_of_position
 from foldwise.matches.table.log import hand_number, line_values, parse_state_line
+from foldwise.matches.table.replies import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer
 from foldwise.matches.table.version import is_supported, read_version
 from tests.support.table import load_recording, recording_names
 

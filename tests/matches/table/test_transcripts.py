@@ -4,10 +4,8 @@ A golden file holds one game: `# game seed` before the hands of a match, `STATE:
 dealer logged it, and after some hands the lines its players received.
 """
 
-from tests.support.places import GOLDEN
 from functools import cache
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +14,9 @@ from foldwise.game.cards import cards_text
 from foldwise.game.dealing import Deal, Shoe
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.match_state import parse_match_state, read_action, view
-from tests.support.generators import golden_game
 from tests.oracles.naive_cards import naive_strength
+from tests.support.generators import golden_game
+from tests.support.places import GOLDEN
 
 HANDS = GOLDEN / "hands"
 FILES = sorted(path.name for path in HANDS.iterdir())

@@ -1,6 +1,5 @@
 """Distributed external sampling: pieces, deals, unbiased updates by enumeration, convergence, checkpoints."""
 
-from tests.support.places import CONFIGS
 import dataclasses
 import json
 from itertools import permutations
@@ -10,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
-from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
@@ -24,8 +21,6 @@ from foldwise.game.evaluator import rank_hand
 from foldwise.game.rng import make_state
 from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.sampling import sampling_kernels
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.distributed import child as child_module
 from foldwise.solver.distributed import child_kernels, top_kernels
 from foldwise.solver.distributed.batch import Answer, Batch, external_options
@@ -34,9 +29,14 @@ from foldwise.solver.distributed.flops import FLOPS_LEFT, FlopDeals, cluster_flo
 from foldwise.solver.distributed.head import weighted_values
 from foldwise.solver.distributed.pieces import Piece, assign_clusters, child_piece, make_piece, top_piece, whole_pieces
 from foldwise.solver.distributed.run import DistributedRun
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling import sampling_kernels
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.mccfr import Mccfr
-from foldwise.solver.regret_kernels import normalise_sums
+from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
+from tests.support.clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
+from tests.support.places import CONFIGS
 
 Table = np.ndarray
 

@@ -6,6 +6,12 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
+from foldwise.solver.full_width.vector_kernels import walk_full_width
+from foldwise.solver.regret_kernels import current_policy, match_regrets, normalise_sums, scale_tables
+from foldwise.solver.response.best_response import ExactResponse
 from tests.oracles.naive_solver import (
     History,
     NaiveGame,
@@ -20,11 +26,6 @@ from tests.oracles.naive_solver import (
     read_table,
     small_game,
 )
-
-from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
-from foldwise.solver.regret_kernels import current_policy, match_regrets, normalise_sums, scale_tables
-from foldwise.solver.full_width.vector_kernels import walk_full_width
 
 # Iteration t -> factors of positive regrets, negative regrets and sums before it, its weight in the sums, the floor.
 Schedule = Callable[[int], tuple[float, float, float, float, float]]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.made_strategies import short_hunl
 
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.boards import boards
@@ -25,6 +24,7 @@ from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress
+from tests.support.made_strategies import short_hunl
 
 NUM_BUCKETS = 3
 

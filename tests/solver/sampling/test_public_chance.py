@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
@@ -19,10 +18,12 @@ from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.sampling import public_deal_kernels
-from foldwise.solver.sampling import public_kernels
-from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.config import RunConfig, SolverConfig
+from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.run import Run
+from foldwise.solver.sampling import public_deal_kernels, public_kernels
 from foldwise.solver.sampling.public_chance import (
     PublicChance,
     make_ends,
@@ -33,9 +34,7 @@ from foldwise.solver.sampling.public_chance import (
 )
 from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
 from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_public
-from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.run import Run
-from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
+from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
 Array = npt.NDArray[np.float64]
 

@@ -7,6 +7,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.rng import make_state
+from foldwise.game.rng_kernels import next_uniform
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.regret_kernels import draw_action
+from foldwise.solver.sampling import sampling_kernels
+from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import (
+    WalkOptions,
+    walk_average,
+    walk_chance,
+    walk_external,
+    walk_outcome,
+)
 from tests.oracles.naive_solver import (
     NaiveSampler,
     Script,
@@ -18,16 +34,6 @@ from tests.oracles.naive_solver import (
     runs,
     small_game,
 )
-
-from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.game.rng import make_state
-from foldwise.game.rng_kernels import next_uniform
-from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.sampling import sampling_kernels
-from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
-from foldwise.solver.sampling.frames import make_frames
-from foldwise.solver.regret_kernels import draw_action
-from foldwise.solver.sampling.sampling_kernels import WalkOptions, walk_average, walk_chance, walk_external, walk_outcome
 
 PLAIN = WalkOptions(
     sum_weight=1.0,

@@ -9,7 +9,6 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, own_reaches, read_table, runs, small_game
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -17,14 +16,36 @@ from foldwise.abstraction.config import check_config
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.sampling import sampling_policy_kernels
-from foldwise.solver.full_width import vector_kernels
-from foldwise.solver.sampling import vector_sampling_kernels
-from foldwise.solver.response.best_response import ExactResponse, make_vector_game
 from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
+from foldwise.solver.full_width import vector_kernels
+from foldwise.solver.full_width.vector_game import make_vector_game
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules, SamplingStep, explore, mean_strategy, weigh_by_ranges
-from foldwise.solver.sampling.vector_sampling import VectorSampling, bucket_probabilities, make_rules, make_sampling_frames, make_steps
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling import sampling_policy_kernels, vector_sampling_kernels
+from foldwise.solver.sampling.sampling_policy_kernels import (
+    SamplingRules,
+    SamplingStep,
+    explore,
+    mean_strategy,
+    weigh_by_ranges,
+)
+from foldwise.solver.sampling.vector_sampling import (
+    VectorSampling,
+    bucket_probabilities,
+    make_rules,
+    make_sampling_frames,
+    make_steps,
+)
+from tests.oracles.naive_solver import (
+    Script,
+    full_width_update,
+    matched,
+    naive_game,
+    own_reaches,
+    read_table,
+    runs,
+    small_game,
+)
 
 Array = npt.NDArray[np.float64]
 STEP = SamplingStep(alpha=0.4, beta=2.0, regret_weight=1.0, sum_weight=1.0)

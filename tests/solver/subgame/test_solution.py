@@ -3,7 +3,6 @@
 import gc
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
@@ -17,7 +16,6 @@ from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
-Float = npt.NDArray[np.float64]
 TURN = list(parse_cards("Ah7d2c9s"))
 RIVER = list(parse_cards("Ah7d2c9s4h"))
 SHOVE = BetMenu.same_everywhere([ALL_IN], 4)
