@@ -76,7 +76,7 @@ def share_boards(leaves: Leaves, num_boards: int, threads: int) -> list[Ints]:
     for board in range(num_boards):
         group = board % _NUM_GROUPS
         shares[group % threads].extend((leaf, board, group) for leaf in range(leaves.node.size))
-    return [np.array(share, dtype=np.int32).reshape(-1, 3) for share in shares]
+    return [_as_pieces(share) for share in shares]
 
 
 def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
@@ -88,7 +88,11 @@ def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
         least = load.index(min(load))
         shares[least].append((leaf, 0, 0))
         load[least] += sizes[leaf]
-    return [np.array(share, dtype=np.int32).reshape(-1, 3) for share in shares]
+    return [_as_pieces(share) for share in shares]
+
+
+def _as_pieces(rows: list[tuple[int, int, int]]) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 
 def num_groups(num_boards: int) -> int:
