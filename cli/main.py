@@ -28,6 +28,7 @@ COMMANDS = (
     "compare",
     "tournament",
     "score",
+    "spot",
     "lbr",
     "watch",
     "worker",

@@ -1,14 +1,13 @@
 """`foldwise solve`: from a config to a strategy folder."""
 
-import signal
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 
 from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
+from foldwise.cli.support.interrupts import stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.game.errors import DefinitionError
 
@@ -180,20 +179,14 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
 
 def _drive(run: "Run", line: ProgressLine) -> bool:
     """Run to the end, or to Ctrl-C or SIGTERM; True where it was interrupted."""
-    asked: list[int] = []
 
-    def ask(number: int, _: FrameType | None) -> None:
-        asked.append(number)
+    def stop() -> None:
         run.stop = True
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with stopped_by_signals(stop) as received:
         for progress in run:
             line.update(_progress_text(progress), progress.share)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return bool(asked)
+    return bool(received)
 
 
 def _progress_text(progress: "Progress") -> str:
