@@ -78,7 +78,7 @@ def lights_table(section: dict[str, Any], page: Path, records: dict[str, Record]
 
 
 def load() -> tuple[dict[str, Record], dict[str, Any]]:
-    records = {path.stem: read(path.stem) for path in sorted(RESULTS.glob("*.json"))}
+    records = {path.stem: read(path.stem, RESULTS) for path in sorted(RESULTS.glob("*.json"))}
     return records, tomllib.loads(CLAIMS.read_text(encoding="utf-8"))
 
 

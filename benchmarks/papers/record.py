@@ -102,10 +102,10 @@ def save(
         load=load or "load {:.1f}, {:.1f}, {:.1f} in the last 1, 5, 15 minutes".format(*os.getloadavg()),
         seeds=seeds,
     )
-    return write(name, record)
+    return write(name, record, RESULTS)
 
 
-def write(name: str, record: Record, folder: Path = RESULTS) -> Path:
+def write(name: str, record: Record, folder: Path) -> Path:
     """One row a line, so that a new measurement is a diff that can be read."""
     fields = record.model_dump(mode="json")
     lines = [f'  "{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in fields.items() if key != "rows"]
@@ -117,7 +117,7 @@ def write(name: str, record: Record, folder: Path = RESULTS) -> Path:
     return path
 
 
-def read(name: str, folder: Path = RESULTS) -> Record:
+def read(name: str, folder: Path) -> Record:
     return Record.model_validate_json((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -128,9 +128,14 @@ def _command() -> str:
 
 
 def _commit() -> str:
-    git = ["git", "-C", str(ROOT)]
-    found = subprocess.run([*git, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """The commit that runs, and whether sources were changed since; records and pages may be."""
+    commit = _git("rev-parse", "--short", "HEAD").strip()
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":!benchmarks/results", ":!*.md").strip()
+    return (commit or "unknown") + ("-dirty" if changed else "")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def _machine() -> str:
