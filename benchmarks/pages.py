@@ -5,8 +5,9 @@ A page holds prose, and marked places that are filled here:
     <!-- result NAME... -->  ... <!-- end -->   the tables of benchmarks/results/NAME.json, one below the other under one
                                                 heading, and the conditions of each
     <!-- lights SECTION -->  ... <!-- end -->   a section of benchmarks/claims.toml: claim, published, ours, light, link
+    <!-- text SECTION -->    ... <!-- end -->   a sentence of claims.toml
 
-In claims.toml the cell `ours` may quote a figure as {NAME[row][heading]}.
+In claims.toml texts quote figures as {NAME[row][heading]}.
 """
 
 import argparse
@@ -28,7 +29,7 @@ LIGHTS = {
     "deviates": "🟡 deviates",
     "not run": "⚪ not run",
 }
-_PLACE = re.compile(r"(<!-- (result|lights) ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_PLACE = re.compile(r"(<!-- (result|lights|text) ([^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:
@@ -43,8 +44,10 @@ def fill(text: str, page: Path, records: dict[str, Record], claims: dict[str, An
         opening, kind, words, closing = place.groups()
         if kind == "result":
             body = result_table([records[name] for name in words.split()])
-        else:
+        elif kind == "lights":
             body = lights_table(claims[words], page, records)
+        else:
+            body = claims[words]["text"].format_map(records) + "\n"
         return f"{opening}{body}{closing}"
 
     return _PLACE.sub(replace, text)
@@ -73,7 +76,8 @@ def lights_table(section: dict[str, Any], page: Path, records: dict[str, Record]
         path, _, anchor = link.partition("#")
         target = os.path.relpath(ROOT / path, page.parent) + (f"#{anchor}" if anchor else "")
         name = Path(path).stem if path.endswith(".md") else Path(path).name
-        rows.append([claim, published, ours.format_map(records), LIGHTS[light], f"[{name}]({target})"])
+        figures = [cell.format_map(records) for cell in (published, ours)]
+        rows.append([claim, *figures, LIGHTS[light], f"[{name}]({target})"])
     return table(["claim", "published", "ours", "light", "behind it"], rows)
 
 
