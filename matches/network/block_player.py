@@ -44,7 +44,7 @@ class UnknownStrategyError(DefinitionError):
 
 
 def fingerprint_of(strategy: Strategy) -> str:
-    """What tells a strategy from all that play otherwise: game, config, and the checksums of its arrays and cards."""
+    """What identifies how a strategy plays: game, config, and the checksums of its arrays and cards."""
     manifest = strategy.manifest
     parts = {
         "definition": manifest.definition,
@@ -57,7 +57,7 @@ def fingerprint_of(strategy: Strategy) -> str:
 
 
 def player_name(spec: str) -> PlayerName:
-    """The name of a player such as `bot:call` or `strategy:DIR|purify` that holds on every machine."""
+    """The name of a player such as `bot:call` or `strategy:DIR|purify` that means the same on every machine."""
     kind, colon, rest = spec.partition(":")
     if colon and kind == "bot":
         make_player(spec, 0)
@@ -80,7 +80,7 @@ class StrategyShelf:
         self._lock = threading.Lock()
 
     def scan(self) -> list[str]:
-        """Read the folder anew; the fingerprints of all strategies there."""
+        """Read the folder again; the fingerprints of all strategies there."""
         paths = {}
         for path in self._folders():
             try:
