@@ -36,7 +36,9 @@ class Record(BaseModel):
     commit: str = Field(description="the commit that was measured, or the one that wrote the figures down")
     machine: str
     load: str = Field(description="what else the machine was doing")
-    seeds: int | None = Field(description="how many seeds a figure is the mean of; none where nothing is drawn")
+    seeds: int | None = Field(
+        description="seeds a figure is the mean of; none where nothing is drawn or none was noted"
+    )
 
     @model_validator(mode="after")
     def _rows_are_full(self) -> "Record":
