@@ -131,7 +131,7 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
         if request.explain:
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif request.explain:
-        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+        raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
 
 
@@ -158,5 +158,5 @@ def _with_options(spec: str, postprocess: str | None, translation: str | None) -
     if postprocess is None and translation is None:
         return spec
     if not spec.startswith("strategy:") or "|" in spec:
-        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
+        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is not a plain strategy folder")
     return f"{spec}|{postprocess or ''}|{translation or ''}"
