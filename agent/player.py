@@ -30,7 +30,7 @@ def make_python_player(player_spec: PlayerSpec, seed: int) -> Player:
     file, _, name = text.rpartition(":")
     path = Path(file)
     if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that is there")
+        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that exists")
     spec = spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -39,9 +39,7 @@ def make_python_player(player_spec: PlayerSpec, seed: int) -> Player:
         spec.loader.exec_module(module)
         player: Player = getattr(module, name)(seed)
     except Exception as error:  # the user's own code may raise anything; the command says it in one line
-        raise DefinitionError(
-            f"player 'python:{text}': {error!r}: expected a class that is made from a seed"
-        ) from error
+        raise DefinitionError(f"player 'python:{text}': {error!r}: expected a class that takes a seed") from error
     if not callable(getattr(player, "choose", None)):
         raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
     return player
@@ -66,13 +64,13 @@ def make_player(player: PlayerSpec | str, seed: int) -> Player:
     spec = as_player(player)
     if spec.kind == PlayerKind.PROGRAM:
         raise DefinitionError(
-            f"player {str(spec)!r} is a program of its own: it plays in 'foldwise match' over tcp only"
+            f"player {str(spec)!r} is an external program: it plays in 'foldwise match' over tcp only"
         )
     return _MAKERS[spec.kind](spec, seed)
 
 
 def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
-    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
+    """Raise `DefinitionError` for a player that cannot play; external programs play over tcp only."""
     spec = as_player(player)
     if not (over_tcp and spec.kind == PlayerKind.PROGRAM):
         make_player(spec, 0)

@@ -72,11 +72,9 @@ class CompareRequest:
     ] = None
     logs: LogsOption = False
     broker: BrokerOption = None
-    local: Annotated[
-        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
-    ] = False
+    local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish progress.")] = False
     resume: Annotated[
-        bool, typer.Option("--resume", help="With --broker and -o: go on with the comparison begun there.")
+        bool, typer.Option("--resume", help="With --broker and -o: continue the comparison begun there.")
     ] = False
     patience: PatienceOption = 60.0
     seed: SeedOption = 0
@@ -105,7 +103,7 @@ def compare(request: CompareRequest) -> None:
     pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
     texts = list(map(str, pipelines))
     if len(set(texts)) < len(texts):
-        raise DefinitionError(f"variants {', '.join(texts)}: one stands there twice; give each once")
+        raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
     players = typed_players([*(request.opponents or []), *(request.more or [])])
     if not players:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")

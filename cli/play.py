@@ -130,7 +130,7 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
         if request.explain:
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif request.explain:
-        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+        raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
 
 

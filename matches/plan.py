@@ -26,7 +26,7 @@ PlayerField = Annotated[InstanceOf[PlayerSpec], BeforeValidator(as_player), Plai
 
 
 class MatchStoppedError(ProtocolError):
-    """A run given up because the match was."""
+    """A run abandoned because its match was stopped."""
 
 
 def seated(pair: tuple[T, T], order: Order) -> tuple[T, T]:
@@ -107,7 +107,7 @@ class Run(BaseModel):
 
 @contextlib.contextmanager
 def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A file that appears whole when the block ends, or not at all: what stood there before stays until then."""
+    """A file that appears complete when the block ends, or not at all; until then the old one stays."""
     if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
         with path.open("w", encoding=encoding, errors="replace", newline="") as file:
             yield file
@@ -125,7 +125,7 @@ def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
 
 
 def save_json(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with written_whole(path) as file:
         file.write(text)
 

@@ -1,6 +1,6 @@
 """Duplicate matches: every seed from both sides, over sockets or in memory, in parallel, with one result.
 
-The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
+The logs are the record: results are computed from them, so a resumed match gives the same result as an unbroken one.
 """
 
 import json
@@ -87,7 +87,7 @@ def _play_runs(
     report: Callable[[], None],
     listen_hands: RunListener | None,
 ) -> int:
-    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
+    """Play runs, `jobs` at a time; returns the players' faults. One that fails stops the others."""
     stop = threading.Event()
     tails: list[LogTail] = []
     with _pool(plan, jobs) as pool:

@@ -50,7 +50,7 @@ class Child:
         while self.exit_code is None:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)  # neither kind of process can be waited for with a time limit alike
+            time.sleep(_POLL_SECONDS)  # the two kinds of process have different ways to wait with a time limit
         return True
 
     def end(self) -> None:
@@ -147,7 +147,7 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
 
 
 def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> None:
-    """Until the dealer ends; a player that ends first leaves it a while to notice, then it is ended."""
+    """Wait until the dealer ends. If a player ends first, the dealer has a while to notice before it is stopped."""
     while not dealer.wait(_POLL_SECONDS):
         if stop.is_set() or (
             any(player.exit_code is not None for player in players) and not dealer.wait(_GRACE_SECONDS)

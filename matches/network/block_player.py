@@ -46,7 +46,7 @@ class UnknownStrategyError(DefinitionError):
 
 
 def fingerprint_of(strategy: Strategy) -> str:
-    """What tells a strategy from all that play otherwise: game, config, and the checksums of its arrays and cards."""
+    """What identifies how a strategy plays: game, config, and the checksums of its arrays and cards."""
     manifest = strategy.manifest
     parts = {
         "definition": manifest.definition,
@@ -59,7 +59,7 @@ def fingerprint_of(strategy: Strategy) -> str:
 
 
 def player_name(spec: PlayerSpec) -> PlayerName:
-    """The name of a bot or a strategy that holds on every machine."""
+    """The name of a bot or a strategy that means the same on every machine."""
     if spec.kind == PlayerKind.BOT:
         make_player(spec, 0)
         return PlayerName(bot=spec.subject)
@@ -83,7 +83,7 @@ class StrategyShelf:
         self._lock = threading.Lock()
 
     def scan(self) -> list[str]:
-        """Read the folder anew; the fingerprints of all strategies there."""
+        """Read the folder again; the fingerprints of all strategies there."""
         paths = {}
         for path in self._folders():
             try:

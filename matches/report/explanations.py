@@ -1,8 +1,8 @@
 """Why a strategy did what a log says it did: its decisions, worked out again from the log.
 
 A strategy's choice is a function of the state, its seed and the hand's number (docs/agent.md), so the probabilities of
-every decision of a finished match can be had afterwards, over sockets or in memory alike, without slowing the match.
-What is worked out is held against what was logged: an action that differs is marked (a late answer, or another folder).
+every decision can be computed after the match, over sockets or in memory alike, without slowing it down.
+The result is compared with the log: an action that differs is marked (a late answer, or another folder).
 """
 
 import json

@@ -32,14 +32,14 @@ Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it 
 
 
 def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
-    """Raise `DefinitionError` for a score that does not exist or cannot be had for these players."""
+    """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
     if score not in SCORES:
         raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
     known = [player for player in players if player.kind == PlayerKind.STRATEGY]
     if score == "expectation" and len(known) < len(players):
         other = next(player for player in players if player not in known)
         raise DefinitionError(
-            f"--score expectation: {str(other)!r} is no strategy folder; it takes strategies alone, --score aivat takes one"
+            f"--score expectation: {str(other)!r} is not a strategy: it takes two strategies, --score aivat one"
         )
     if score == "aivat" and not known:
         raise DefinitionError("--score aivat: no player is a strategy folder; one at least must be")
@@ -119,7 +119,7 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> MatchResult:
-    """A match by expectation: its boards scored, its hands played in memory for comparison. Takes up what is there."""
+    """A match by expectation: its boards scored, its hands played in memory for comparison. Continues what is there."""
     start = time.monotonic()
     matches: list[Float] = []
     chips: list[Float] = []

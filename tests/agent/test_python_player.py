@@ -42,7 +42,7 @@ def test_a_player_from_a_file(caller):
     "spec, message",
     [
         ("python:caller.py", "expected python:FILE.py:CLASS"),
-        ("python:none.py:Caller", "a file that is there"),
+        ("python:none.py:Caller", "a file that exists"),
         ("python:caller.py:Other", "no attribute 'Other'"),
         ("python:caller.py:Mute", r"no choose\(state\)"),
         ("python:broken.py:Caller", "SyntaxError"),

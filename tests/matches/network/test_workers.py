@@ -140,7 +140,7 @@ def test_store_counts_every_block_once(job, tmp_path):
     assert again.num_done == 1 and again.is_done(3) and again.num_pairs == 500
     again.close()
     (tmp_path / BLOCKS_FILE).write_text('{"block": 1}\n')
-    with pytest.raises(FormatError, match="line 1 is no block"):
+    with pytest.raises(FormatError, match="line 1 is not a block"):
         BlockStore(job, tmp_path)
 
 
