@@ -14,7 +14,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.lane_kernels import WIDTH, from_lanes, to_lanes
 from foldwise.game.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
 from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, value_decision
+from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, share_reach, value_decision
 
 
 class Blocks(NamedTuple):
@@ -77,16 +77,20 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
         if node.kind != DECISION:
             continue
         player, num_actions = np.int64(node.player), np.int64(node.num_children)
-        sigma = frames.sigma[row[i] : row[i] + num_actions]
-        match_hands(source[node.base : node.base + num_actions], sigma, frames.total)
+        weights = source[node.base : node.base + num_actions]
         reach = frames.reach[player, frames.reach_at[player, i]]
+        below = child[i]
         for a in range(num_actions):
-            below = child[i] + a
-            frames.reach_at[1 - player, below] = frames.reach_at[1 - player, i]
-            # At an end the traverser's own reach is not asked for.
-            if player != traverser or nodes[block_nodes[below]].kind == DECISION:
-                multiply(reach, sigma[a], frames.reach[player, below])
-                frames.reach_at[player, below] = below
+            frames.reach_at[1 - player, below + a] = frames.reach_at[1 - player, i]
+            frames.reach_at[player, below + a] = below + a
+        if player != traverser:
+            share_reach(weights, reach, frames.reach[player, below : below + num_actions], frames.total)
+            continue
+        sigma = frames.sigma[row[i] : row[i] + num_actions]
+        match_hands(weights, sigma, frames.total)
+        for a in range(num_actions):
+            if nodes[block_nodes[below + a]].kind == DECISION:  # at an end his own reach is not asked for
+                multiply(reach, sigma[a], frames.reach[player, below + a])
 
     _settle(nodes, block_nodes, SHOWDOWN, traverser, board, frames)
     _settle(nodes, block_nodes, FOLDED, traverser, board, frames)

@@ -49,6 +49,27 @@ def match_hands(weights, sigma, total):  # float32[actions, n] regrets or sums, 
 
 
 @kernel(_nrt=False)
+def share_reach(weights, reach, out, total):  # float32[actions, n] regrets or sums, [n], [actions, n], [n]
+    """Reaches behind each action: `match_hands` times the reach before it, without the strategy being kept."""
+    num_actions, num_hands = weights.shape
+    uniform = np.float32(1.0 / num_actions)
+    zero = np.float32(0.0)
+    total[:] = zero
+    for a in range(num_actions):
+        row, share = weights[a], out[a]
+        for h in range(num_hands):
+            weight = row[h] if row[h] > zero else zero
+            share[h] = weight
+            total[h] += weight
+    for h in range(num_hands):
+        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
+    for a in range(num_actions):
+        share = out[a]
+        for h in range(num_hands):
+            share[h] = (share[h] * total[h] if total[h] > zero else uniform) * reach[h]
+
+
+@kernel(_nrt=False)
 def copy(source, out):  # an assignment of whole arrays would allocate, in case they overlap
     for h in range(out.size):
         out[h] = source[h]
