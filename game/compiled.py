@@ -31,6 +31,7 @@ _UPSTREAM = {
     "solver": ("game", "abstraction", "solver"),
     "postprocess": ("postprocess",),
     "agent": ("game", "abstraction", "postprocess", "agent"),
+    "search": ("game", "abstraction", "solver", "postprocess", "agent", "search"),
     "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
 }
 _IMPORT = re.compile(r"^\s*(?:from|import)\s(.*)", re.MULTILINE)
