@@ -184,7 +184,8 @@ def test_subtrees_equal_whole_trees(name: str) -> None:
     """From the start of a game the builder makes the records `build_tree` makes."""
     definition = find_definition(name)
     menu = BetMenu.same_everywhere([pot_size(0.5), pot_size(1.0), ALL_IN], 2)
-    nodes, states = build_subtree(BettingState(definition), menu)
+    subtree = build_subtree(BettingState(definition), menu)
+    nodes, states = subtree.nodes, subtree.states
     whole = build_tree(definition, menu)
     inner = (nodes["kind"] == DECISION) | (nodes["kind"] == CHANCE)
     for field in ("kind", "player", "street", "num_children", "value"):
