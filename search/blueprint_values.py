@@ -19,7 +19,6 @@ from game.tree import Tree
 from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from search import blueprint_kernels as kernels
 from search.ranges import Float, TableRanges
-from solver.side_by_side import side_by_side
 from solver.subgame_workspace import Workspace
 
 Single = npt.NDArray[np.float32]
@@ -119,7 +118,7 @@ class BlueprintValues:
             )
 
         cuts = np.linspace(0, num_boards, self._threads + 1).astype(int).tolist()
-        side_by_side(self._workspace.pool, walk, list(zip(cuts, cuts[1:])))
+        list(self._workspace.pool.map(walk, zip(cuts, cuts[1:])))
         total: Single = out.sum(axis=0) / np.float32(_HIDDEN_RIVERS)
         return total
 

@@ -13,7 +13,7 @@ from agent.tracker_kernels import enter_street
 from game.betting import RAISE
 from game.betting_kernels import PLAYER, STREET, apply, start_hand
 from game.compiled import kernel
-from game.tree_kernels import DECISION
+from game.tree_kernels import DECISION, SHOWDOWN
 
 NUM_PAIRS = 1326
 _UNKNOWN = -1.0
@@ -110,13 +110,15 @@ def follow_ranges(seat, rules, hand, position, hand_number, actions, own_buckets
     """Follow a history that is not over from `position`'s seat, and both ranges with it.
 
     actions: int64[n, 2] kind and raise_to; own_buckets: [S] of the hand held; buckets: [S, 1326]; out: [2, 1326], the
-    ranges by player. Returns the abstract node, whether `position` has acted, and the actions that told nothing.
+    ranges by player. Returns the abstract node, whether `position` has acted, the actions that told nothing, and whether the
+    abstract hand was over before the real one and had to be opened again.
     """
     for h in range(NUM_PAIRS):
         out[0, h] = out[1, h] = 1.0
     start_hand(rules, hand)
     node = np.int64(0)
     acted = False
+    reopened = False
     num_unknown = 0
     for i in range(actions.shape[0]):
         kind, raise_to = actions[i, 0], actions[i, 1]
@@ -133,11 +135,12 @@ def follow_ranges(seat, rules, hand, position, hand_number, actions, own_buckets
         if not multiply_known(out[player], factors, buckets[street]):
             num_unknown += 1
         apply(rules, hand, kind, raise_to)
+        reopened = reopened or seat.tree.nodes[after].kind == SHOWDOWN
         node = enter_street(seat.tree, after, hand[STREET])
     for h in range(NUM_PAIRS):
         if buckets[hand[STREET], h] < 0:
             out[0, h] = out[1, h] = 0.0
-    return node, acted, num_unknown
+    return node, acted, num_unknown, reopened
 
 
 @kernel

@@ -45,6 +45,7 @@ class FollowedHand(NamedTuple):
     ranges: tuple[Float, Float]  # by player
     node: int  # where the tracker stands
     num_unknown: int  # actions that said nothing of their player's hand
+    reopened: bool  # the abstract hand was over (a bet read as all-in, and called) while the real one goes on
 
 
 class TableRanges:
@@ -119,7 +120,7 @@ class TableRanges:
         own = np.zeros(len(sizes), np.int64)
         own[: len(own_buckets)] = own_buckets
         out = np.empty((2, NUM_PAIRS))
-        node, acted, num_unknown = kernels.follow_ranges(
+        node, acted, num_unknown, reopened = kernels.follow_ranges(
             self.player.seat,
             self._rules,
             self._hand,
@@ -133,4 +134,4 @@ class TableRanges:
             self._factors,
             out,
         )
-        return FollowedHand((out[0], out[1]), int(node), int(num_unknown)), bool(acted)
+        return FollowedHand((out[0], out[1]), int(node), int(num_unknown), bool(reopened)), bool(acted)
