@@ -34,6 +34,7 @@ from search.modes import Budget, Mode
 from search.ranges import Float, Policy, TableRanges
 from search.settings import SearchSettings
 from search.street import StreetProblem, StreetSearch, without_card
+from solver.subgame_tree import Path
 from solver.subgame_workspace import Workspace
 
 _TURN, _RIVER = 2, 3
@@ -111,13 +112,14 @@ class SearchPlayer:
         self.name = table.name
         self.report = SearchReport()
         self.ranges = TableRanges(table)
+        self.keeps_branches = False  # whoever asks for all answers of a street walks back and forth on it
         self.listener: Callable[[SearchDecision], None] | None = None
         self._pipeline = pipeline
         self._threads = threads or os.cpu_count() or 1
         self._workspace = workspace or shared_workspace()
         self._limit_seconds = limit_seconds
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
-        self._kept: dict[int, tuple[_Key, StreetSearch]] = {}
+        self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
         self._failed: set[_Key] = set()
         self._has_complained = False
 
@@ -201,20 +203,23 @@ class SearchPlayer:
     ) -> StreetSearch:
         """The search of a street, followed to where the hand is, or to the street's end."""
         key = _key(state, street)
-        path = tuple(action for _, action in state.betting.actions[street])
-        kept_key, search = self._kept.get(street, (None, None))
-        if search is None or kept_key != key or path[: len(search.path)] != search.path:
+        actions = tuple(action for _, action in state.betting.actions[street])
+        kept_key, kept = self._kept.get(street, (None, {}))
+        done = max((k for k in range(len(actions) + 1) if actions[:k] in kept), default=None)
+        if kept_key != key or done is None:
             self._kept.pop(street, None)  # lends its tables to the next
-            search = StreetSearch(self._problem(state, street, brake, budget), brake)
+            del kept
+            root = StreetSearch(self._problem(state, street, brake, budget), brake)
             self.report.solves += 1
-            self._kept[street] = (key, search)
-        search.brake = brake
-        before = search.num_solves
-        try:
-            for action in path[len(search.path) :]:
-                search.advance(action)
-        finally:
-            self.report.solves += search.num_solves - before
+            kept, done = {(): root}, 0
+            self._kept[street] = (key, kept)
+        search = kept[actions[:done]]
+        for k in range(done, len(actions)):
+            after = search.after(actions[k], brake)
+            self.report.solves += after.num_solves - search.num_solves
+            if not self.keeps_branches:
+                kept.clear()
+            kept[actions[: k + 1]] = search = after
         return search
 
     def _problem(

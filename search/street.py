@@ -7,7 +7,8 @@ the frozen rows keep our past as it was instead of a new root behind it).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,21 +49,18 @@ class StreetProblem:
     workspace: Workspace
 
 
-@dataclass
 class StreetSearch:
-    """The solution of a street, followed through its actions."""
+    """The solution of a street, at one place of it. It does not change: following an action makes another one."""
 
-    problem: StreetProblem
-    brake: Brake
-    path: Path = ()
-    num_solves: int = 0
-    frozen: dict[Path, Float] = field(default_factory=dict)
-    added: dict[Path, tuple[int, ...]] = field(default_factory=dict)
+    def __init__(self, problem: StreetProblem, brake: Brake):
+        self.problem = problem
+        self.path: Path = ()
+        self.frozen: dict[Path, Float] = {}  # what we have played on the way
+        self.added: dict[Path, tuple[int, ...]] = {}  # raises beyond the menu
+        self.num_solves = 0
+        self.subgame = self._solve(None, brake)
 
-    def __post_init__(self) -> None:
-        self.subgame = self._solve(None)
-
-    def _solve(self, earlier: Subgame | None) -> Subgame:
+    def _solve(self, earlier: Subgame | None, brake: Brake) -> Subgame:
         problem = self.problem
         subgame = Subgame(
             problem.root,
@@ -81,7 +79,7 @@ class StreetSearch:
             subgame.start_from(earlier, max(1, int(_FROM_SHARE * left)))
             left = max(1, int(_AGAIN_SHARE * left))
         while left > 0:
-            self.brake()
+            brake()
             subgame.run(min(_BLOCK, left))
             left -= _BLOCK
         self.num_solves += 1
@@ -96,16 +94,17 @@ class StreetSearch:
             rows = postprocessed(self.problem.pipeline, state, actions, rows)
         return Policy(actions, rows)
 
-    def advance(self, action: Action) -> None:
-        """Follow an action; one that the tree lacks is solved for first."""
+    def after(self, action: Action, brake: Brake) -> "StreetSearch":
+        """The search behind an action; one that the tree lacks is solved for first."""
         at = self.subgame.node_at(self.path)
-        known = action in self.subgame.actions_at(at)
-        if not known:
-            self.added[self.path] = (*self.added.get(self.path, ()), action.raise_to)
-            self.subgame = self._solve(self.subgame)
+        search = copy(self)
+        if action not in self.subgame.actions_at(at):
+            search.added = {**self.added, self.path: (*self.added.get(self.path, ()), action.raise_to)}
+            search.subgame = search._solve(self.subgame, brake)
         elif self.subgame.states[at].player_to_act == self.problem.position:
-            self.frozen[self.path] = self.policy().rows
-        self.path = (*self.path, action)
+            search.frozen = {**self.frozen, self.path: self.policy().rows}
+        search.path = (*self.path, action)
+        return search
 
     def ranges(self) -> tuple[Float, Float]:
         """Both players' at the end of the path: ours as played, the opponent's by the solution's average.

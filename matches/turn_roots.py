@@ -1,0 +1,144 @@
+"""A searching player against tables, scored by turn roots: the value of a whole turn and river over all hands.
+
+The blueprint plays itself to the turn. From there on one seat searches and the other plays its rows, both with every hand
+at once: each action is expanded by its probabilities, all-ins are exact over all rivers, and where the turn ends some
+rivers are drawn. What the searching seat wins more than the blueprint's own rows in its place, which is computed exactly
+over all rivers, is one observation. Everything before the turn is the same for both and cancels.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.strategy_player import StrategyPlayer
+from game.betting import BettingState
+from game.dealing import Shoe
+from game.match_state import view
+from game.showdown import RangeShowdown
+from search.blueprint_values import BlueprintValues
+from search.player import PublicState, SearchPlayer, shared_workspace
+from search.ranges import Policy, TableRanges
+from search.street import without_card
+
+Float = npt.NDArray[np.float64]
+_TURN, _RIVER = 2, 3
+_NUM_RIVERS, _HIDDEN_RIVERS = 48, 44
+
+
+@dataclass(frozen=True)
+class TurnRoot:
+    """A state at the root of a turn, and how likely each player's hands come to it."""
+
+    number: int  # of the hand
+    betting: BettingState
+    board: tuple[int, ...]
+    ranges: tuple[Float, Float]
+
+
+def turn_roots(table: StrategyPlayer, seed: int, num_hands: int) -> Iterator[TurnRoot]:
+    """Roots of hands of a strategy against itself, as a dealer deals them."""
+    definition = table.definition
+    ranges = TableRanges(table)
+    for number, deal in zip(range(num_hands), Shoe(definition, seed).deals()):
+        betting = BettingState(definition)
+        while not betting.finished and betting.round < _TURN:
+            betting.apply(table.choose(view(betting, deal.hole_cards, deal.board, betting.player_to_act, number)))
+        if not betting.finished:
+            board = tuple(deal.board[: definition.board_sizes[_TURN]])
+            followed = [ranges.follow(betting, board, player, number).ranges[player] for player in (0, 1)]
+            yield TurnRoot(number, betting, board, (followed[0], followed[1]))
+
+
+@lru_cache(maxsize=64)
+def _showdown(board: tuple[int, ...]) -> RangeShowdown:
+    return RangeShowdown(board)
+
+
+def _rivers(board: tuple[int, ...]) -> list[int]:
+    return [card for card in range(52) if card not in board]
+
+
+def end_value(betting: BettingState, board: tuple[int, ...], ranges: tuple[Float, Float]) -> float:
+    """What player 0 wins where the betting is over, times both reaches; exact over the cards to come, one at most."""
+    if not betting.is_showdown():
+        folder = betting.folded.index(True)
+        won = betting.spent[folder] if folder == 1 else -betting.spent[folder]
+        return won * float(ranges[0] @ _showdown(board).fold(ranges[1]))
+    stake = min(betting.spent)
+    if len(board) == betting.definition.board_sizes[_RIVER]:
+        return stake * float(ranges[0] @ _showdown(board).showdown(ranges[1]))
+    total = sum(
+        float(without_card(ranges[0], card) @ _showdown((*board, card)).showdown(without_card(ranges[1], card)))
+        for card in _rivers(board)
+    )
+    return stake * total / _HIDDEN_RIVERS
+
+
+class RootMatch:
+    """A searching player against a table, from turn roots on."""
+
+    def __init__(self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-3, seed: int = 0):
+        search.keeps_branches = True
+        self.search = search
+        self.table = table
+        self.rivers = rivers  # drawn where a turn ends
+        self.least = least  # a branch less likely than this is walked with its share of it, for all of it
+        self._rows = TableRanges(table)
+        self._values = BlueprintValues(self._rows, shared_workspace(), 2)
+        self._rng = np.random.default_rng(seed)
+
+    def gain(self, root: TurnRoot, position: int) -> float:
+        """Chips a hand that comes to the root wins more in `position` by searching than by the table's rows."""
+        mass = float(root.ranges[0] @ _showdown(root.board).fold(root.ranges[1]))
+        won = self._value(root.number, root.betting, root.board, root.ranges, position, mass)
+        node = self._rows.follow(root.betting, root.board, position, root.number).node
+        own, other = root.ranges[position], root.ranges[1 - position]
+        before = float(own @ self._values.response(node, root.board, position, other, best=False))
+        return (won - before) / mass
+
+    def _value(
+        self,
+        number: int,
+        betting: BettingState,
+        board: tuple[int, ...],
+        ranges: tuple[Float, Float],
+        position: int,
+        mass: float,
+    ) -> float:
+        """What `position` wins by searching, times both reaches."""
+        if betting.finished:
+            value = end_value(betting, board, ranges)
+            return value if position == 0 else -value
+        if len(board) < betting.definition.board_sizes[betting.round]:
+            total = 0.0
+            for card in self._rng.choice(_rivers(board), self.rivers, replace=False).tolist():
+                after = (without_card(ranges[0], card), without_card(ranges[1], card))
+                total += self._value(number, betting, (*board, card), after, position, mass)
+            return total * _NUM_RIVERS / (self.rivers * _HIDDEN_RIVERS)
+        player = betting.player_to_act
+        policy = self._policy(number, betting, board, position)
+        total = 0.0
+        for action, row in zip(policy.actions, policy.rows):
+            reach = ranges[player] * row
+            after = (reach, ranges[1]) if player == 0 else (ranges[0], reach)
+            share = float(after[0] @ _showdown(board).fold(after[1])) / mass
+            weight = 1.0
+            if share < self.least:
+                if self._rng.random() * self.least >= share:
+                    continue
+                weight = self.least / share
+            following = betting.copy()
+            following.apply(action)
+            total += weight * self._value(number, following, board, after, position, mass)
+        return total
+
+    def _policy(self, number: int, betting: BettingState, board: tuple[int, ...], position: int) -> Policy:
+        if betting.player_to_act == position and self.search.settings.on(betting.round) is not None:
+            found = self.search.policy(PublicState(betting, board, position, number))
+            if found is not None:
+                return found
+        rows = self.search.ranges if betting.player_to_act == position else self._rows
+        return rows.policy(betting, board, number)
