@@ -377,7 +377,7 @@ class Subgame:
         on_board = np.zeros(NUM_PAIRS)
         on_board[self.board.pairs] = 1.0
         if not self._on_river and river is not None:
-            on_board[(PAIR_CARDS == river).any(axis=1)] = 0.0
+            on_board[np.any(river == PAIR_CARDS, axis=1)] = 0.0
         out *= on_board
         path = self.paths[at]
         for k, action in enumerate(path):

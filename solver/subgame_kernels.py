@@ -6,8 +6,8 @@ board: on the turn every river card behind every leaf, on the river a part of th
 write but the values at the leaves, and those are kept by group of boards: one thread takes a whole group, and the groups
 are added in their order, so that any number of threads adds the same numbers in the same order.
 
-n: hands on a board, in its order of rank; A: most actions; D: depth; K: leaves; B: boards; G: groups; T: actions of all decisions
-of a region, whose tables are float32[T, n], an action's hands side by side: so the loops over hands vectorise.
+n: hands on a board, in its order of rank; A: most actions; D: depth; K: leaves; B: boards; G: groups; T: actions of all
+decisions of a street, whose tables are float32[T, n], an action's hands side by side: so the loops over hands vectorise.
 """
 
 from typing import NamedTuple
