@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-from pathlib import Path
 
 from abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
 from abstraction.blocks import Report
@@ -11,7 +10,7 @@ from abstraction.card_building import build_cards
 from abstraction.card_config import CardConfig
 from abstraction.card_lookup import enumerated_views
 from abstraction.config import AbstractionConfig
-from abstraction.hand_strength import HandStrength, fingerprint
+from abstraction.hand_strength import HandStrength
 from abstraction.holdem_deals import BOARD_SIZES, CardSource, one_round_joint, two_round_joint
 from abstraction.joint_deals import enumerate_bluff, enumerate_poker
 from abstraction.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
@@ -20,23 +19,12 @@ from abstraction.strategy import Strategy
 from game.compiled import cache_folder
 from game.errors import DefinitionError, FormatError
 from game.library import BluffGame, PokerGame
+from game.sources import source_hash
 from game.tree import Tree, build_tree
 
 log = logging.getLogger(__name__)
 
 _HOLDEM_BOARDS = ((0,), (0, 3), (0, 3, 1), (0, 3, 1, 1))
-# What the buckets of a config depend on besides hand strength.
-_SOURCES = (
-    "card_config.py",
-    "card_building.py",
-    "card_abstraction.py",
-    "buckets.py",
-    "bucket_kernels.py",
-    "clustering.py",
-    "clustering_kernels.py",
-    "hierarchical.py",
-    "hierarchical_kernels.py",
-)
 
 
 def is_holdem(game: PokerGame) -> bool:
@@ -52,11 +40,7 @@ def is_holdem(game: PokerGame) -> bool:
 
 def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
     """The card abstraction of a config: from the cache, or built into it. A damaged cache is built anew."""
-    digest = hashlib.sha256(f"{fingerprint()} {config.model_dump_json()}".encode())
-    for name in _SOURCES:
-        source = Path(__file__).parent / name
-        if source.exists():
-            digest.update(source.read_bytes())
+    digest = hashlib.sha256(f"{source_hash(build_cards.__module__)} {config.model_dump_json()}".encode())
     folder = cache_folder() / "cards" / digest.hexdigest()[:16]
     if folder.exists():
         try:

@@ -5,9 +5,7 @@ loses, of the C(48, 5) boards that are left: integers, so that equal hands have 
 134,459 suit-distinct boards, averaged over the 24 relabellings of suits, and kept in a checked cache.
 """
 
-import hashlib
 import logging
-from functools import cache
 from math import comb
 from pathlib import Path
 from threading import local
@@ -19,27 +17,17 @@ from abstraction.array_folder import load_arrays, save_arrays
 from abstraction.blocks import Report, run_blocks
 from abstraction.boards import boards
 from abstraction.called_hands_kernels import count_block
-from abstraction.hand_strength import fingerprint
 from game.compiled import cache_folder
 from game.errors import FormatError
 from game.evaluator import evaluator_tables
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from game.sources import source_hash
 
 log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 NUM_BOARDS = comb(48, 5)  # left once both hands are dealt
 _KIND = "called hands"
-_SOURCES = ("called_hands.py", "called_hands_kernels.py")  # besides those of hand strength
-
-
-@cache
-def _fingerprint() -> str:
-    """Hash of the sources the table depends on."""
-    digest = hashlib.sha256(fingerprint().encode())
-    for name in _SOURCES:
-        digest.update((Path(__file__).parent / name).read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def disjoint_pairs() -> NDArray[np.bool_]:
@@ -50,7 +38,7 @@ def disjoint_pairs() -> NDArray[np.bool_]:
 
 def called_hands(folder: Path | None = None, report: Report | None = None) -> NDArray[np.int32]:
     """[1326, 1326] boards won minus boards lost, of `NUM_BOARDS`; zero where the hands share a card."""
-    place = (folder or cache_folder() / "called-hands") / _fingerprint()
+    place = (folder or cache_folder() / "called-hands") / source_hash(__name__)
     if place.exists():
         try:
             return load_arrays(place, _KIND, FORMAT_VERSION)[1]["won"]
@@ -58,7 +46,7 @@ def called_hands(folder: Path | None = None, report: Report | None = None) -> ND
             log.warning("called-hands cache is rebuilt: %s", error)
     won = _count(report)
     try:
-        save_arrays(place, _KIND, FORMAT_VERSION, _fingerprint(), {"sources": list(_SOURCES)}, {"won": won})
+        save_arrays(place, _KIND, FORMAT_VERSION, place.name, {}, {"won": won})
     except OSError as error:
         log.warning("called-hands table is not kept: %s", error)
     return won

@@ -8,10 +8,9 @@ The final strengths of all hands on the 134,459 suit-distinct boards come first;
 board by board, by relabelling suits. Tables by class of (hand, unordered board) are kept in a checked cache.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from game.errors import FormatError
 from game.evaluator import evaluator_tables
 from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from game.sources import source_hash
 
 log = logging.getLogger(__name__)
 
@@ -35,34 +35,13 @@ STRENGTH_UNIT = 1980  # a final strength of 1: twice the C(45, 2) opponent hands
 BOARD_SIZES = (0, 3, 4, 5)  # by street
 # Sums on a street run over the cards to come in order: 50 * 49 * 48 / 6 flops, then 47 turns, then 46 rivers.
 RUNOUTS = (19600 * 47 * 46, 47 * 46, 46, 1)
-_SOURCES = (
-    "game/evaluator.py",
-    "game/evaluator_kernels.py",
-    "game/hand_index.py",
-    "game/hand_index_kernels.py",
-    "game/hole_cards.py",
-    "abstraction/array_folder.py",
-    "abstraction/boards.py",
-    "abstraction/hand_strength.py",
-    "abstraction/hand_strength_kernels.py",
-)
-
-
-@cache
-def fingerprint() -> str:
-    """Hash of the sources the tables depend on: another order of classes or another rule makes another name."""
-    root = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for name in _SOURCES:
-        digest.update((root / name).read_bytes())
-    return digest.hexdigest()[:16]
 
 
 class HandStrength:
     """The tables, each made or loaded when first asked for. `report` hears of progress."""
 
     def __init__(self, folder: Path | None = None, report: Report | None = None) -> None:
-        self.folder = (folder or cache_folder() / "hand-strength") / fingerprint()
+        self.folder = (folder or cache_folder() / "hand-strength") / source_hash(__name__)
         self.report = report
 
     @cached_property
@@ -145,7 +124,7 @@ class HandStrength:
                 log.warning("hand-strength cache is rebuilt: %s", error)
         arrays = make()
         try:
-            save_arrays(folder, kind, FORMAT_VERSION, fingerprint(), {"sources": list(_SOURCES)}, arrays)
+            save_arrays(folder, kind, FORMAT_VERSION, self.folder.name, {}, arrays)
         except OSError as error:
             log.warning("hand-strength tables are not kept: %s", error)
         for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays

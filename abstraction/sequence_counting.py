@@ -7,7 +7,6 @@ boards, and say so.
 
 import hashlib
 import logging
-from pathlib import Path
 from queue import Empty, SimpleQueue
 
 import numpy as np
@@ -36,6 +35,7 @@ from game.hand_index import hand_index
 from game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from game.rng import make_states
 from game.rng_kernels import shuffle_first
+from game.sources import source_hash
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,6 @@ FORMAT_VERSION = 1
 # Sequences up to which all boards are counted unasked: five minutes a core with 625, more with more.
 MOST_EXACT_SEQUENCES = 1296
 _SAMPLE_SEED = 2007
-_SOURCES = ("sequence_kernels.py", "sequence_counting.py")
 
 
 def is_nested(cards: CardAbstraction) -> bool:
@@ -133,7 +132,7 @@ def sampled_rows(num_boards: int) -> npt.NDArray[np.int64]:
 def load_sequence_matrices(cards: CardAbstraction, num_boards: int, report: Report | None = None) -> SequenceMatrices:
     """The matrices of nested cards: from the cache, or counted into it. A damaged cache is counted anew."""
     num_boards = min(num_boards, NUM_BOARDS)
-    made_from = {"cards": cards.fingerprint, "boards": num_boards, "sources": _sources_hash()}
+    made_from = {"cards": cards.fingerprint, "boards": num_boards, "sources": source_hash(__name__)}
     digest = hashlib.sha256(str(sorted(made_from.items())).encode()).hexdigest()[:16]
     folder = cache_folder() / "joint" / digest
     if folder.exists():
@@ -145,12 +144,3 @@ def load_sequence_matrices(cards: CardAbstraction, num_boards: int, report: Repo
     packed = count_sequences(sequence_tables(cards, report), sampled_rows(num_boards), cards.num_buckets[3], report)
     save_arrays(folder, KIND, FORMAT_VERSION, digest, made_from, {"packed": packed})
     return SequenceMatrices(packed, cards.num_buckets, num_boards)
-
-
-def _sources_hash() -> str:
-    digest = hashlib.sha256()
-    for name in _SOURCES:
-        source = Path(__file__).parent / name
-        if source.exists():
-            digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]

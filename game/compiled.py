@@ -10,7 +10,6 @@ is written next to the code: everything lives under `FOLDWISE_CACHE` (default: t
 
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -23,6 +22,8 @@ from typing import Any
 import numba
 import platformdirs
 
+from game.sources import imported_sources
+
 _SOURCE_ROOT = Path(__file__).resolve().parent.parent
 # The arrows of the project: which rooms' kernels a room's kernels may call.
 _UPSTREAM = {
@@ -34,8 +35,6 @@ _UPSTREAM = {
     "search": ("game", "abstraction", "solver", "postprocess", "agent", "search"),
     "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
 }
-_IMPORT = re.compile(r"^\s*(?:from|import)\s(.*)", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
 _UNUSED_SECONDS = 14 * 24 * 3600
 
 
@@ -46,32 +45,16 @@ def cache_folder() -> Path:
 
 
 def _sources(room: str) -> dict[Path, bytes]:
-    """All that can shape a room's compiled code. When in doubt, more: a package on an import line counts as a whole.
-
-    A kernel of nobody's room (a user's own) may call those of all rooms.
-    """
-    found: dict[Path, bytes] = {}
-    waiting: list[Path] = []
+    """All that can shape a room's compiled code. A kernel of nobody's room (a user's own) may call those of all rooms."""
+    tuples: dict[Path, bytes] = {}
+    kernels: list[Path] = []
     for upstream in _UPSTREAM.get(room, tuple(_UPSTREAM)):
         for path in (_SOURCE_ROOT / upstream).rglob("*.py"):
             if path.stem.endswith("_kernels"):
-                waiting.append(path)
+                kernels.append(path)
             elif b"namedtuple" in (text := path.read_bytes()).lower():
-                found[path] = text
-    followed: set[Path] = set()
-    while waiting:
-        path = waiting.pop()
-        if path in followed:
-            continue
-        followed.add(path)
-        found[path] = path.read_bytes()
-        for line in _IMPORT.findall(found[path].decode()):
-            for name in _NAME.findall(line):
-                if name.partition(".")[0] not in _UPSTREAM:  # installed, others' packages stand beside the rooms
-                    continue
-                module = _SOURCE_ROOT.joinpath(*name.split("."))
-                waiting += [file for file in (module.with_suffix(".py"), *module.rglob("*.py")) if file.is_file()]
-    return found
+                tuples[path] = text
+    return tuples | imported_sources(kernels, _SOURCE_ROOT)
 
 
 @cache

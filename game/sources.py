@@ -1,0 +1,57 @@
+"""What a kept thing was made from: the sources of a module and of all it imports inside the rooms.
+
+Compiled kernels (`game.compiled`) and tables in the cache (`abstraction`) are named by a hash of these sources. Nobody
+keeps a list: a module that is imported at any remove counts, one that is not does not, and a renamed file is followed.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+_SOURCE_ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
+_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def imported_sources(start: Iterable[Path], root: Path | None = None) -> dict[Path, bytes]:
+    """The files given and every file of the rooms they import, at any remove, inside functions too."""
+    root = root or _SOURCE_ROOT
+    found: dict[Path, bytes] = {}
+    waiting = list(start)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found[path] = path.read_bytes()
+            waiting += [file for name in _imported_names(found[path].decode()) for file in _module_files(root, name)]
+    return found
+
+
+@cache
+def source_hash(module: str) -> str:
+    """Hash of a module's source and of all it imports inside the rooms."""
+    path = _module_files(_SOURCE_ROOT, module)[-1]
+    digest = hashlib.sha256()
+    for _, text in sorted(imported_sources([path]).items()):
+        digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+def _imported_names(text: str) -> set[str]:
+    """Dotted names that may be modules; what `from a import b` takes may be one or stand in one."""
+    names = {name for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
+    for module, taken in _FROM.findall(text):
+        names |= {module, *(f"{module}.{name}" for name in _NAME.findall(taken))}
+    return names
+
+
+def _module_files(root: Path, name: str) -> list[Path]:
+    """The file of a module of the rooms, after the `__init__.py` of the packages it stands in; none of other names."""
+    parts = name.split(".")
+    if parts[0] not in ROOMS:  # installed, others' packages stand beside the rooms
+        return []
+    packages = [root.joinpath(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
+    return [file for file in (*packages, root.joinpath(*parts).with_suffix(".py")) if file.is_file()]
