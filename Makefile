@@ -31,11 +31,11 @@ $(READY): pyproject.toml requirements.lock
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/python -m cli.demo
+	@$(BIN)/python -m foldwise.cli.demo
 
 # mosquitto where it is installed, else amqtt from the test extra.
 demo-network: $(READY)
-	@$(BIN)/python -m cli.demo_network
+	@$(BIN)/python -m foldwise.cli.demo_network
 
 # The files that take longest come first, so that both processes end together.
 LONGEST := distributed_ray public_chance vector_sampling sequences lbr_run mqtt_workers mqtt_seats
@@ -48,7 +48,7 @@ test-nojit: $(READY)
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not jit" $(addprefix tests/test_,$(addsuffix .py,$(NOJIT)))
 
 fuzz: $(READY)
-	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/test_fuzz.py tests/test_mqtt_messages.py
+	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/matches/table/test_fuzz.py tests/matches/network/test_messages.py
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

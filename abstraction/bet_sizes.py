@@ -12,8 +12,8 @@ the smallest legal raise they become it; from `all_in_share` of the stack on the
 import re
 from collections.abc import Sequence
 
-from game.errors import FormatError
-from game.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, BetMenu, BetSize, pot_size
+from foldwise.game.errors import FormatError
+from foldwise.game.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, BetMenu, BetSize, pot_size
 
 _POT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)p")
 _NAMED = {"m": MINIMUM_RAISE, "a": ALL_IN, "*": EVERY_SIZE}

@@ -3,24 +3,24 @@
 import hashlib
 import logging
 
-from abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
-from abstraction.blocks import Report
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.card_building import build_cards
-from abstraction.card_config import CardConfig
-from abstraction.card_lookup import enumerated_views
-from abstraction.config import AbstractionConfig
-from abstraction.hand_strength import HandStrength
-from abstraction.holdem_deals import BOARD_SIZES, CardSource, one_round_joint, two_round_joint
-from abstraction.joint_deals import enumerate_bluff, enumerate_poker
-from abstraction.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
-from abstraction.sequence_matrices import NUM_BOARDS
-from abstraction.strategy import Strategy
-from game.compiled import cache_folder
-from game.errors import DefinitionError, FormatError
-from game.library import BluffGame, PokerGame
-from game.sources import source_hash
-from game.tree import Tree, build_tree
+from foldwise.abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
+from foldwise.abstraction.card_lookup import enumerated_views
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig
+from foldwise.abstraction.cards.hand_strength import HandStrength
+from foldwise.abstraction.config import AbstractionConfig
+from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES, CardSource, one_round_joint, two_round_joint
+from foldwise.abstraction.deals.joint_deals import enumerate_bluff, enumerate_poker
+from foldwise.abstraction.deals.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
+from foldwise.abstraction.strategy import Strategy
+from foldwise.abstraction.threads import Report
+from foldwise.game.compiled import cache_folder
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import BluffGame, PokerGame
+from foldwise.game.sources import source_hash
+from foldwise.game.tree import Tree, build_tree
 
 log = logging.getLogger(__name__)
 

@@ -5,13 +5,12 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.config import AbstractionConfig
-from abstraction.joint_deals import EnumeratedViews
-from abstraction.strategy import CARDS, Strategy
-from game.errors import DefinitionError, FormatError
-from game.library import BluffGame
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.config import AbstractionConfig
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
+from foldwise.abstraction.strategy import CARDS, Strategy
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import BluffGame
 
 
 class CardLookup(Protocol):

@@ -4,14 +4,13 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.abstraction.cards.card_config import CardConfig
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import Game, PokerGame, file_game, find_game, is_built_in
+from foldwise.game.tree import EVERY_SIZE, BetMenu
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from abstraction.bet_sizes import make_menu
-from abstraction.card_config import CardConfig
-from game.definition import parse_definition
-from game.errors import DefinitionError
-from game.library import Game, PokerGame, file_game, find_game, is_built_in
-from game.tree import EVERY_SIZE, BetMenu
 
 
 class Strict(BaseModel):

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.array_store import (
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.config import AbstractionConfig, check_config
+from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
     ArrayEntry,
     commit_manifest,
@@ -23,11 +22,11 @@ from abstraction.array_store import (
     verify_array,
     write_array,
 )
-from abstraction.config import AbstractionConfig, check_config
-from abstraction.strategy_kernels import dequantise, pack_floats, quantise
-from game.errors import FormatError
-from game.library import is_built_in
-from game.tree import NODE_DTYPE, Tree
+from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quantise
+from foldwise.game.errors import FormatError
+from foldwise.game.library import is_built_in
+from foldwise.game.tree import NODE_DTYPE, Tree
+from pydantic import BaseModel, ConfigDict
 
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"

@@ -2,9 +2,8 @@
 """Packing average strategies into few bits, and back."""
 
 import numpy as np
-
-from game.compiled import kernel
-from game.tree_kernels import DECISION
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION
 
 
 @kernel

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from agent import bots_kernels as kernels
-from game.betting import Action, BettingState
-from game.errors import DefinitionError
-from game.evaluator import evaluator_tables
-from game.match_state import MatchState
+from foldwise.agent import bots_kernels as kernels
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.errors import DefinitionError
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.match_state import MatchState
 
 BOT_CODES = {
     "call": kernels.CALL_BOT,  # checks and calls

@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
-from agent.state_reader import StateReader
-from game.betting import Action
-from game.definition import GameDefinition
-from game.errors import ProtocolError
-from game.match_state import MatchState
+from foldwise.agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
+from foldwise.agent.state_reader import StateReader
+from foldwise.game.betting import Action
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import ProtocolError
+from foldwise.game.match_state import MatchState
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.

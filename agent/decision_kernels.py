@@ -6,9 +6,8 @@ of functions serves the player at a socket and the engine in memory, so that bot
 """
 
 import numpy as np
-
-from agent.postprocess_kernels import postprocess_row
-from agent.tracker_kernels import (
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.tracker_kernels import (
     call_child,
     end_of_children,
     enter_street,
@@ -18,8 +17,8 @@ from agent.tracker_kernels import (
     real_action,
     size_in_pots,
 )
-from game.betting import RAISE
-from game.betting_kernels import (
+from foldwise.game.betting import RAISE
+from foldwise.game.betting_kernels import (
     HAND_ACTIONS,
     LARGEST,
     MAX_SPENT,
@@ -30,11 +29,11 @@ from game.betting_kernels import (
     start_hand,
     to_call,
 )
-from game.compiled import kernel
-from game.rng_kernels import counter_uniform
-from postprocess.transforms import ALL_IN, BET
-from postprocess.transforms import CALL as CALL_KIND
-from postprocess.transforms import FOLD as FOLD_KIND
+from foldwise.game.compiled import kernel
+from foldwise.game.rng_kernels import counter_uniform
+from foldwise.postprocess.transforms import ALL_IN, BET
+from foldwise.postprocess.transforms import CALL as CALL_KIND
+from foldwise.postprocess.transforms import FOLD as FOLD_KIND
 
 _FOLD_CODE, _CALL_CODE = -1, 0
 FLOATS, WORDS, BYTES = 0, 1, 2  # which array of a `Seat` holds the probabilities

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
-from game.errors import FormatError
-from game.evaluator import rank_hand
-from game.match_state import MatchState
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.game.errors import FormatError
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.match_state import MatchState
 
 HELP = (
     "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "

@@ -8,15 +8,15 @@ best response finds with ours. Kuhn (`kuhn_poker`), Leduc (`leduc_poker`) and on
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from abstraction.card_lookup import open_card_lookup
-from abstraction.strategy import Strategy
-from agent.strategy_rows import StrategyTable
-from game.betting import CALL, RAISE
-from game.definition import GameDefinition
-from game.errors import DefinitionError
-from game.tree import NO_ACTION, action_of_code
-from game.tree_kernels import DECISION
-from postprocess.pipeline import Pipeline
+from foldwise.abstraction.card_lookup import open_card_lookup
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.strategy_rows import StrategyTable
+from foldwise.game.betting import CALL, RAISE
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree import NO_ACTION, action_of_code
+from foldwise.game.tree_kernels import DECISION
+from foldwise.postprocess.pipeline import Pipeline
 
 Policy = dict[str, list[tuple[int, float]]]  # infoset: (action, probability) of each legal action
 _STACK = 100  # OpenSpiel's Leduc gives everybody a hundred chips

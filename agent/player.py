@@ -5,11 +5,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from agent.bots import Bot
-from agent.strategy_player import StrategyPlayer, make_strategy_player
-from game.betting import CALL_ACTION, FOLD_ACTION, Action
-from game.errors import DefinitionError, IllegalActionError
-from game.match_state import MatchState
+from foldwise.agent.bots import Bot
+from foldwise.agent.strategy_player import StrategyPlayer, make_strategy_player
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
+from foldwise.game.errors import DefinitionError, IllegalActionError
+from foldwise.game.match_state import MatchState
 
 PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM"
 

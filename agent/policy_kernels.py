@@ -2,11 +2,10 @@
 """Post-processing of a whole policy, for best responses against what is really played."""
 
 import numpy as np
-
-from agent.decision_kernels import describe_actions
-from agent.postprocess_kernels import postprocess_row
-from game.compiled import kernel
-from game.tree_kernels import DECISION
+from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION
 
 
 @kernel

@@ -5,8 +5,8 @@ The same arithmetic as `postprocess/transforms.py`, which works on whole tables.
 the caller; nothing is allocated.
 """
 
-from game.compiled import kernel
-from postprocess.transforms import (
+from foldwise.game.compiled import kernel
+from foldwise.postprocess.transforms import (
     ALL_IN,
     BET,
     CLASS_FOLD,

@@ -6,19 +6,19 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.card_lookup import CardLookup, open_card_lookup
-from abstraction.strategy import CARDS, Strategy
-from agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
-from agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation
-from game.betting import Action, BettingState
-from game.cards import cards_text
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError
-from game.match_state import MatchState
-from game.tree import action_of_code
-from postprocess.language import parse_pipeline
-from postprocess.pipeline import Pipeline
+from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.strategy import CARDS, Strategy
+from foldwise.agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.match_state import MatchState
+from foldwise.game.tree import action_of_code
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.card_lookup import CardLookup, open_card_lookup
-from abstraction.explain import preflop_name
-from abstraction.joint_deals import EnumeratedViews
-from abstraction.strategy import Strategy
-from agent.decision_kernels import describe_actions
-from agent.typed_state import read_betting
-from game.cards import RANKS, cards_text, rank_of
-from game.definition import GameDefinition, parse_definition
-from game.errors import DefinitionError
-from game.library import BluffGame, find_game
-from game.tree import NO_ACTION, action_of_code
-from game.tree_kernels import DECISION
-from postprocess.pipeline import Pipeline
-from postprocess.transforms import Actions
+from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
+from foldwise.abstraction.cards.explain import preflop_name
+from foldwise.abstraction.deals.joint_deals import EnumeratedViews
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.typed_state import read_betting
+from foldwise.game.cards import RANKS, cards_text, rank_of
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import BluffGame, find_game
+from foldwise.game.tree import NO_ACTION, action_of_code
+from foldwise.game.tree_kernels import DECISION
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.postprocess.transforms import Actions
 
 _NO_STACK = 2**31 - 1
 Float = npt.NDArray[np.float64]

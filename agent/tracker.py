@@ -33,17 +33,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.strategy import Strategy
-from agent import decision_kernels as kernels
-from agent.translation import DEFAULT_TRANSLATION, Translation
-from game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
-from game.betting_kernels import NUM_FIELDS
-from game.definition import GameDefinition
-from game.table_rules import table_rules
-from game.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
-from postprocess.pipeline import Pipeline, Program
-from postprocess.transforms import NUM_CLASSES
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent import decision_kernels as kernels
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
+from foldwise.game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.definition import GameDefinition
+from foldwise.game.table_rules import table_rules
+from foldwise.game.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
+from foldwise.postprocess.pipeline import Pipeline, Program
+from foldwise.postprocess.transforms import NUM_CLASSES
 
 _MAX_CHILDREN = 2**16  # what a node's count of children can hold; memory never touched is never paid for
 _NO_FLOATS, _NO_WORDS, _NO_BYTES = np.zeros(0, np.float64), np.zeros(0, np.uint16), np.zeros(0, np.uint8)

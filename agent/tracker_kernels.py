@@ -8,11 +8,10 @@ bet to fold to), call, raises ascending. Nodes are int64 throughout, so that eac
 import math
 
 import numpy as np
-
-from agent.translation_kernels import read_bet
-from game.betting import CALL, FOLD, RAISE
-from game.compiled import kernel
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.agent.translation_kernels import read_bet
+from foldwise.game.betting import CALL, FOLD, RAISE
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 
 ALL_IN_SHARE = 0.9  # a translated bet of this share of the stack is all-in
 _FOLD_CODE, _CALL_CODE = -1, 0

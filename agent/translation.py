@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError
 
 CALL_INDEX = -1  # a bet read as a call (or a check)
 

@@ -3,7 +3,7 @@
 
 import math
 
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 # Values of `agent.translation.Mapping`; a test holds them equal.
 PSEUDO_HARMONIC, ARITHMETIC, GEOMETRIC = 0, 1, 2

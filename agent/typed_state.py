@@ -1,10 +1,10 @@
 """A state typed by a person: betting, board and the hole cards of whoever is to act, read as a dealer's line is."""
 
-from game.betting import BettingState
-from game.cards import cards_text, parse_cards
-from game.definition import GameDefinition
-from game.errors import FormatError
-from game.match_state import MatchState, parse_match_state, read_action
+from foldwise.game.betting import BettingState
+from foldwise.game.cards import cards_text, parse_cards
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
+from foldwise.game.match_state import MatchState, parse_match_state, read_action
 
 
 def read_betting(definition: GameDefinition, betting: str) -> BettingState:

@@ -11,16 +11,15 @@ import sys
 import time
 
 import numpy as np
+from foldwise.abstraction.cards import hierarchical
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.hand_strength import HandStrength
+from foldwise.game.cards import cards_text, parse_cards
+from foldwise.game.hand_index import hand_index
 from numpy.typing import NDArray
-
-from abstraction import hierarchical
-from abstraction.boards import boards
-from abstraction.card_abstraction import STREETS, CardAbstraction
-from abstraction.card_building import build_cards
-from abstraction.card_config import CardConfig, PublicClusters, StreetCards
-from abstraction.hand_strength import HandStrength
-from game.cards import cards_text, parse_cards
-from game.hand_index import hand_index
 
 
 def random_deals(num_deals: int, seed: int) -> NDArray[np.uint8]:

@@ -8,12 +8,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-from agent.bots import Bot
-from agent.strategy_player import OpenStrategy
-from game.dealing import Shoe
-from matches.hand import Hand
-from postprocess.language import parse_pipeline
+from foldwise.agent.bots import Bot
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.game.dealing import Shoe
+from foldwise.matches.table.hand import Hand
+from foldwise.postprocess.language import parse_pipeline
 
 
 def main() -> None:

@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import check_config, read_config
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.distributed.run import DistributedRun
-from solver.mccfr import Mccfr
-from solver.regret_kernels import normalise_sums
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import check_config, read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.distributed.run import DistributedRun
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.sampling.mccfr import Mccfr
 
 HIERARCHICAL = Path(__file__).resolve().parent.parent / "configs" / "hunl-hierarchical.toml"
 

@@ -10,12 +10,18 @@ from collections.abc import Callable
 
 import eval7
 import numpy as np
+from foldwise.game import evaluator_kernels as kernels
+from foldwise.game.cards import card_text
+from foldwise.game.evaluator import (
+    CATEGORIES,
+    CATEGORY_CLASSES,
+    CATEGORY_START,
+    evaluator_tables,
+    rank_hands,
+    rank_pairs,
+)
 from numpy.typing import NDArray
 from phevaluator import evaluate_cards
-
-from game import evaluator_kernels as kernels
-from game.cards import card_text
-from game.evaluator import CATEGORIES, CATEGORY_CLASSES, CATEGORY_START, evaluator_tables, rank_hands, rank_pairs
 
 # Seven-card hands by category, 133,784,560 in all.
 KNOWN_COUNTS = (23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584)

@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.best_response import ExactResponse
-from solver.config import FULL_WIDTH, RunConfig
-from solver.regret_kernels import normalise_sums
-from solver.run import make_solver
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import FULL_WIDTH, RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.run import make_solver
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 

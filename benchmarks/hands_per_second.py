@@ -13,11 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent.player import make_player
-from game.library import PokerGame, find_game
-from matches.duplicate import play_match
-from matches.memory import MemoryMatch, play_in_memory
-from matches.plan import MatchPlan, create_folder
+from foldwise.agent.player import make_player
+from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.duplicate.match import play_match
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
+from foldwise.matches.plan import MatchPlan, create_folder
 
 REPEATS = 3
 

@@ -15,16 +15,15 @@ from math import inf
 
 import numpy as np
 import pyspiel
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.deals.joint_deals import enumerate_bluff
+from foldwise.game.bluff import Bluff
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.full_width.vector_kernels import walk_full_width
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
+from foldwise.solver.sampling.public_chance import PublicChance
 from sampling import Bench, poker_game
-
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.joint_deals import enumerate_bluff
-from game.bluff import Bluff
-from solver.best_response import ExactResponse, make_vector_frames, make_vector_game
-from solver.config import SolverConfig
-from solver.public_chance import PublicChance
-from solver.regret_kernels import normalise_sums
-from solver.vector_kernels import walk_full_width
 
 
 def cfr_plus(t: int) -> tuple[float, float, float, float, float]:

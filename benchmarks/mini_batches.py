@@ -9,10 +9,10 @@ import argparse
 import time
 from pathlib import Path
 
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.config import RunConfig
-from solver.run import make_solver
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.run import make_solver
 
 CONFIG = Path(__file__).resolve().parent.parent / "configs" / "preflop-nl.toml"
 SAMPLERS = ("vector-average", "vector-outcome", "vector-external", "vector-robust")

@@ -15,22 +15,21 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-from agent.bots import Bot
-from agent.client import play_match as play_over_socket
-from cli.local_broker import LocalBroker
-from game.library import find_definition
-from matches.block_store import BlockStore, Job
-from matches.blocks import player_name
-from matches.dealer import Dealer, MatchSettings
-from matches.duplicate import play_match
-from matches.mqtt_connection import read_broker
-from matches.mqtt_coordinator import Coordinator
-from matches.mqtt_feed import MatchProgress, match_info, published
-from matches.mqtt_player import RemoteSeat
-from matches.plan import MatchPlan, create_folder
-from matches.table_server import deal_at_broker
-from matches.variants import Table
+from foldwise.agent.bots import Bot
+from foldwise.agent.client import play_match as play_over_socket
+from foldwise.cli.local_broker import LocalBroker
+from foldwise.game.library import find_definition
+from foldwise.matches.duplicate.comparison import Table
+from foldwise.matches.duplicate.match import play_match
+from foldwise.matches.network.block_player import player_name
+from foldwise.matches.network.block_store import BlockStore, Job
+from foldwise.matches.network.connection import read_broker
+from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.feed import MatchProgress, match_info, published
+from foldwise.matches.network.player import RemoteSeat
+from foldwise.matches.network.table_server import deal_at_broker
+from foldwise.matches.plan import MatchPlan, create_folder
+from foldwise.matches.table.dealer import Dealer, MatchSettings
 
 FEED_HANDS = 300_000  # from each side
 FEED_ROUNDS = 5
@@ -131,7 +130,9 @@ def workers(broker: LocalBroker, folder: Path) -> None:
     with contextlib.ExitStack() as stack:
         for name in ("w1", "w2"):
             arguments = ["worker", "--broker", broker.url, "--threads", "1", "--name", name]
-            process = subprocess.Popen([sys.executable, "-m", "cli.main", *arguments], stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "foldwise.cli.main", *arguments], stderr=subprocess.DEVNULL
+            )
             stack.callback(process.wait)
             stack.callback(process.send_signal, signal.SIGINT)
         warm = job.model_copy(update={"job": "warm", "hands": 80_000})

@@ -10,9 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from foldwise.cli.main import main as foldwise
 from PIL import Image
-
-from cli.main import main as foldwise
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

@@ -12,8 +12,8 @@ without card abstraction -536; folding every hand loses 750.
 import argparse
 from pathlib import Path
 
-from cli.lbr import measure
-from cli.main import main as foldwise
+from foldwise.cli.lbr import measure
+from foldwise.cli.main import main as foldwise
 
 _SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they are many
 

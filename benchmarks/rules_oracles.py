@@ -15,12 +15,11 @@ from typing import Any
 
 import pokerkit
 import pyspiel
-
-from game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
-from game.cards import cards_text
-from game.definition import GameDefinition, parse_definition
-from game.evaluator import rank_hand
-from game.library import find_definition
+from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.library import find_definition
 
 SMALL_BLIND, BIG_BLIND = 50, 100
 _AUTOMATIONS = (

@@ -18,18 +18,17 @@ from pathlib import Path
 
 import numpy as np
 import pyspiel
-
-from abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
-from game.library import PokerGame, find_game
-from game.rng import make_states
-from solver.block_kernels import run_average, run_chance, run_external, run_outcome
-from solver.config import RunConfig
-from solver.frames import make_frames
-from solver.run import make_solver
-from solver.sampling_kernels import WalkOptions
+from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
+from foldwise.game.library import PokerGame, find_game
+from foldwise.game.rng import make_states
+from foldwise.solver.config import RunConfig
+from foldwise.solver.run import make_solver
+from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 OPTIONS = WalkOptions(
     sum_weight=1.0,

@@ -15,15 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-
-from agent.strategy_player import make_strategy_player
-from matches.aivat import Aivat
-from matches.all_in import expected_values
-from matches.expectation import Expectation, match_boards
-from matches.memory import MemoryMatch, play_in_memory, play_values
-from matches.scoring import open_with_values
-from matches.statistics import estimate
-from matches.transcript import read_log
+from foldwise.agent.strategy_player import make_strategy_player
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
+from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.all_in import expected_values
+from foldwise.matches.scoring.expectation import Expectation, match_boards
+from foldwise.matches.scoring.scorers import open_with_values
+from foldwise.matches.statistics import estimate
+from foldwise.matches.table.log import read_log
 
 TARGETS_MBB = (10, 25, 50)
 

@@ -9,19 +9,20 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-from agent.strategy_player import OpenStrategy
-from matches.statistics import estimate
-from matches.turn_roots import RootMatch, turn_roots
-from postprocess.pipeline import Pipeline
-from search.language import parse_steps
-from search.player import SearchPlayer
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.matches.statistics import estimate
+from foldwise.matches.turn_roots import RootMatch, turn_roots
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.language import parse_steps
+from foldwise.search.player import SearchPlayer
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("strategy", type=Path)
-    parser.add_argument("--variants", nargs="+", default=["search(fast)"], help="players, as in search(fast, gadget=unsafe)")
+    parser.add_argument(
+        "--variants", nargs="+", default=["search(fast)"], help="players, as in search(fast, gadget=unsafe)"
+    )
     parser.add_argument("--hands", type=int, default=200)
     parser.add_argument("--rivers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

@@ -11,8 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-
-from solver import sparse_product
+from foldwise.solver.full_width import sparse_product
 
 BLOCK = 8
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4)

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from agent.strategy_player import OpenStrategy
-from matches.memory import play_values
-from postprocess.language import parse_pipeline
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.matches.engine.compiled_match import play_values
+from foldwise.postprocess.language import parse_pipeline
 
 
 def main() -> None:

@@ -12,13 +12,12 @@ import argparse
 import time
 
 import numpy as np
-
-from game.betting import CALL, Action, BettingState
-from game.cards import parse_cards
-from game.hole_cards import NUM_PAIRS
-from game.library import find_definition
-from game.tree import ALL_IN, BetMenu, pot_size
-from solver.subgame import Subgame
+from foldwise.game.betting import CALL, Action, BettingState
+from foldwise.game.cards import parse_cards
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.library import find_definition
+from foldwise.game.tree import ALL_IN, BetMenu, pot_size
+from foldwise.solver.subgame.subgame import Subgame
 
 CASES = (
     ("river", "Ah7d2c9s4h", 3, BetMenu.same_everywhere([pot_size(0.5), pot_size(1.0), ALL_IN], 4)),

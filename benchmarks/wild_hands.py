@@ -15,17 +15,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from made_strategies import made_player
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import Player
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
+from foldwise.game.betting import CALL, RAISE, Action
+from foldwise.game.dealing import Shoe
+from foldwise.game.library import find_definition
+from foldwise.game.match_state import MatchState
+from foldwise.matches.table.hand import Hand
+from foldwise.postprocess.pipeline import Pipeline
 
-from agent.bots import Bot
-from agent.player import Player
-from agent.strategy_player import OpenStrategy, StrategyPlayer
-from game.betting import CALL, RAISE, Action
-from game.dealing import Shoe
-from game.library import find_definition
-from game.match_state import MatchState
-from matches.hand import Hand
-from postprocess.pipeline import Pipeline
+from tests.support.made_strategies import made_player
 
 MENUS = {
     "usual": ("f c 0.5p 1p a | f c 1p a | f c a | f c",),

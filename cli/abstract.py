@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from foldwise.cli.offline import ConfigArgument, SetOption
+from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
+from foldwise.game.errors import DefinitionError
 from rich.table import Table
 
-from cli.offline import ConfigArgument, SetOption
-from cli.output import JsonOption, ProgressLine, emit, stdout
-from game.errors import DefinitionError
-
 if TYPE_CHECKING:
-    from abstraction.card_abstraction import CardAbstraction
-    from abstraction.config import AbstractionConfig
-    from abstraction.explain import HandReport
+    from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+    from foldwise.abstraction.cards.explain import HandReport
+    from foldwise.abstraction.config import AbstractionConfig
 
 STREETS = ("preflop", "flop", "turn", "river")
 
@@ -43,9 +42,9 @@ def abstract(
 
     Example: foldwise abstract configs/hunl-small.toml --show AhKh --board Qh7h2c
     """
-    from abstraction.build import config_cards, load_cards
-    from abstraction.config import parse_override, read_config
-    from solver.config import RunConfig
+    from foldwise.abstraction.build import config_cards, load_cards
+    from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.solver.config import RunConfig
 
     settings = read_config(config, RunConfig, dict(parse_override(text) for text in overrides or []))
     if estimate:
@@ -75,12 +74,12 @@ def abstract(
     }
     report: HandReport | None = None
     if show is not None:
-        from abstraction.explain import explain_hand
+        from foldwise.abstraction.cards.explain import explain_hand
 
         report = explain_hand(cards, show, board)
         result["hand"] = report.as_dict()
     if png is not None:
-        from cli.pictures import draw_preflop_grid
+        from foldwise.cli.pictures import draw_preflop_grid
 
         draw_preflop_grid(cards, png)
         result["png"] = str(png)
@@ -99,8 +98,8 @@ def abstract(
 
 
 def _save(cards: "CardAbstraction", output: Path) -> None:
-    from abstraction.card_abstraction import CardAbstraction
-    from game.errors import FormatError
+    from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+    from foldwise.game.errors import FormatError
 
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
@@ -142,7 +141,7 @@ def _print_hand(report: "HandReport") -> None:
 
 
 def _estimate(settings: "AbstractionConfig", as_json: bool) -> None:
-    from abstraction.estimate import estimate_size
+    from foldwise.abstraction.estimate import estimate_size
 
     size = estimate_size(settings)
 

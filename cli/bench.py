@@ -3,8 +3,7 @@
 from typing import Annotated, Any
 
 import typer
-
-from cli.output import JsonOption, emit, stdout
+from foldwise.cli.output import JsonOption, emit, stdout
 
 # Iterations of each sampler on Leduc: enough to touch every kind of update, quick enough for every commit.
 _ITERATIONS = {
@@ -38,11 +37,10 @@ def bench(
 
     import numpy as np
     import xxhash
-
-    from abstraction.build import build_abstract_game
-    from abstraction.config import check_config
-    from solver.config import RunConfig
-    from solver.run import make_solver
+    from foldwise.abstraction.build import build_abstract_game
+    from foldwise.abstraction.config import check_config
+    from foldwise.solver.config import RunConfig
+    from foldwise.solver.run import make_solver
 
     digest = xxhash.xxh3_64()
     rates: dict[str, float] = {}

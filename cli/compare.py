@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from foldwise.cli.comparison_pictures import draw_comparison, draw_sweep, short_name
+from foldwise.cli.lbr import add_lbr
+from foldwise.cli.network import BrokerOption, PatienceOption, compare_published, compare_split
+from foldwise.cli.offline import StrategyArgument
+from foldwise.cli.online import ScoreOption, player_spec, resolve_player, table_definition
+from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, against, emit, stdout
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.plan import written_whole
 from rich.table import Table as TextTable
 
-from cli.comparison_pictures import draw_comparison, draw_sweep, short_name
-from cli.lbr import add_lbr
-from cli.network import BrokerOption, PatienceOption, compare_published, compare_split
-from cli.offline import StrategyArgument
-from cli.online import ScoreOption, player_spec, resolve_player, table_definition
-from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, against, emit, stdout
-from game.errors import DefinitionError
-from matches.plan import written_whole
-
 if TYPE_CHECKING:
-    from matches.plan import Score
-    from matches.variants import Table
+    from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.plan import Score
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 HandsOption = Annotated[
@@ -93,11 +92,11 @@ def compare(
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
-    from abstraction.array_store import check_writable
-    from agent.translation import parse_translation
-    from matches import variants as comparisons
-    from matches.scoring import check_score
-    from postprocess.language import parse_pipeline, parse_variants
+    from foldwise.abstraction.storage.array_store import check_writable
+    from foldwise.agent.translation import parse_translation
+    from foldwise.matches.duplicate import comparison as comparisons
+    from foldwise.matches.scoring.scorers import check_score
+    from foldwise.postprocess.language import parse_pipeline, parse_variants
 
     folder = directory.resolve()
     texts = [str(pipeline) for pipeline in parse_variants(sweep if sweep is not None else variants)]
@@ -148,9 +147,9 @@ def compare(
 
 
 def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> "Table":
-    from agent.strategy_player import OpenStrategy
-    from matches.duplicate import default_jobs
-    from matches.variants import Table
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.duplicate.match import default_jobs
 
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
@@ -177,10 +176,10 @@ def _logs_folder(output: Path | None, logs: bool, score: str) -> Path | None:
 
 def _exploitability(folder: Path, pipelines: Sequence[Any]) -> tuple[list[float | None], int | None]:
     """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
-    from abstraction.build import load_abstract_game
-    from abstraction.strategy import Strategy
-    from cli.policies import postprocessed_policy
-    from solver.responses import has_response, make_response
+    from foldwise.abstraction.build import load_abstract_game
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.cli.policies import postprocessed_policy
+    from foldwise.solver.response.responses import has_response, make_response
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
@@ -281,11 +280,11 @@ def tournament(
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
-    from abstraction.array_store import check_writable
-    from agent.strategy_player import OpenStrategy, parse_spec
-    from matches.duplicate import default_jobs
-    from matches.scoring import check_score
-    from matches.variants import Table, cross_table
+    from foldwise.abstraction.storage.array_store import check_writable
+    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.matches.duplicate.comparison import Table, cross_table
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.scorers import check_score
 
     resolved = [resolve_player(player_spec(player)) for player in players]
     for pair in combinations(resolved, 2):

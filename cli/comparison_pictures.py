@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from cli.pictures import new_axes
+from foldwise.cli.pictures import new_axes
 
 _SWEPT = re.compile(r"[\d.eE+-]+\s*:\s*[\d.eE+-]+\s*:\s*[\d.eE+-]+")
 _RANKS = "AKQJT98765432"

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from cli.main import main
+from foldwise.cli.main import main
 
 _RUNS = Path("runs/demo")
 _STEPS = (

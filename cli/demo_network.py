@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from cli.local_broker import LocalBroker
+from foldwise.cli.local_broker import LocalBroker
 
 _RUNS = Path("runs/demo-network")
 _STRATEGY = _RUNS / "strategies" / "tiny"
@@ -24,7 +24,7 @@ def _show(words: list[str]) -> None:
 
 
 def _foldwise(words: list[str]) -> list[str]:
-    return [sys.executable, "-m", "cli.main", *words]
+    return [sys.executable, "-m", "foldwise.cli.main", *words]
 
 
 def _start(stack: contextlib.ExitStack, words: list[str]) -> "subprocess.Popen[bytes]":

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from cli.offline import StrategyArgument
-from cli.output import JsonOption, emit, stdout
-from game.errors import DefinitionError
-from matches.plan import written_whole
+from foldwise.cli.offline import StrategyArgument
+from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.plan import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.strategy_rows import StrategyRow
+    from foldwise.agent.strategy_rows import StrategyRow
 
 FORMATS = ("csv", "json", "openspiel")
 
@@ -48,10 +47,10 @@ def export(
 
     Example: foldwise export runs/leduc -o leduc.json --format openspiel
     """
-    from abstraction.strategy import Strategy
-    from agent.openspiel import openspiel_policy, policy_record
-    from agent.strategy_rows import StrategyTable, check_street
-    from postprocess.language import parse_pipeline
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.agent.openspiel import openspiel_policy, policy_record
+    from foldwise.agent.strategy_rows import StrategyTable, check_street
+    from foldwise.postprocess.language import parse_pipeline
 
     form = form or output.suffix.removeprefix(".")
     if form not in FORMATS:
@@ -117,7 +116,7 @@ def convert(
 
     Example: foldwise convert hands.phhs hands.log
     """
-    from matches.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+    from foldwise.matches.report.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
 
     kinds = (source.suffix.lower(), target.suffix.lower())
     if source.is_dir():

@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from foldwise.cli.output import JsonOption, emit, stdout
 from rich.table import Table
 
-from cli.output import JsonOption, emit, stdout
-
 if TYPE_CHECKING:
-    from game.sizes import GameSize
+    from foldwise.game.sizes import GameSize
 
 
 def register(app: typer.Typer) -> None:
@@ -26,8 +25,8 @@ def games(
 
     Example: foldwise games limit --buckets 5
     """
-    from game.library import BUILT_IN_NAMES, find_game
-    from game.sizes import measure
+    from foldwise.game.library import BUILT_IN_NAMES, find_game
+    from foldwise.game.sizes import measure
 
     chosen = BUILT_IN_NAMES if name is None else (name,)
     sizes = [measure(find_game(game), buckets) for game in chosen]

@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
-from cli.offline import StrategyArgument
-from cli.output import JsonOption, emit, stdout
-from game.errors import DefinitionError, FormatError
+from foldwise.cli.offline import StrategyArgument
+from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
-    from abstraction.strategy import Strategy
-    from agent.strategy_player import Decision, StrategyPlayer
-    from game.definition import GameDefinition
-    from game.match_state import MatchState
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.agent.strategy_player import Decision, StrategyPlayer
+    from foldwise.game.definition import GameDefinition
+    from foldwise.game.match_state import MatchState
 
 _BAR_WIDTH = 40
 _RANKS = "AKQJT98765432"
@@ -47,10 +46,10 @@ def inspect(
 
     Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
     """
-    from agent.strategy_player import OpenStrategy
-    from agent.typed_state import typed_state
-    from game.match_state import parse_match_state
-    from postprocess.language import parse_pipeline
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.agent.typed_state import typed_state
+    from foldwise.game.match_state import parse_match_state
+    from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)
     player = opened.player(parse_pipeline(postprocess), seed=0)
@@ -84,7 +83,7 @@ def inspect(
 
 
 def _check_state(state: "MatchState") -> None:
-    from game.cards import cards_text
+    from foldwise.game.cards import cards_text
 
     if not state.is_turn() or not state.hole_cards[state.position]:
         raise FormatError(f"state {state.text()!r}: expected one whose viewer is to act and sees his cards")
@@ -98,7 +97,7 @@ def _check_state(state: "MatchState") -> None:
 
 def _visits(strategy: "Strategy", decision: "Decision") -> float | None:
     """How often the solver came to the infoset, where its checkpoint is still beside the strategy."""
-    from solver.checkpoint import read_visits
+    from foldwise.solver.checkpoint import read_visits
 
     record = strategy.tree.nodes[decision.node]
     num_actions = int(record["num_children"])
@@ -128,8 +127,8 @@ def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
-    from agent.typed_state import typed_state
-    from cli.comparison_pictures import draw_strategy_grid
+    from foldwise.agent.typed_state import typed_state
+    from foldwise.cli.comparison_pictures import draw_strategy_grid
 
     if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):
         raise DefinitionError("--png draws the 169 hands of hold'em: this game has other cards")

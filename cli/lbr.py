@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
-from cli.offline import StrategyArgument
-from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
+from foldwise.cli.offline import StrategyArgument
+from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
 
 if TYPE_CHECKING:
-    from matches.lbr_run import LbrResult
-    from matches.statistics import Estimate
+    from foldwise.matches.scoring.lbr_run import LbrResult
+    from foldwise.matches.statistics import Estimate
 
 
 def register(app: typer.Typer) -> None:
@@ -55,8 +54,8 @@ def lbr(
 
     Example: foldwise lbr runs/small --hands 100000 -o lbr-small --resume
     """
-    from game.errors import DefinitionError
-    from matches.lbr_run import lbr_dict
+    from foldwise.game.errors import DefinitionError
+    from foldwise.matches.scoring.lbr_run import lbr_dict
 
     if resume and output is None:
         raise DefinitionError("--resume: give the folder to go on in, as in -o DIR --resume")
@@ -96,12 +95,17 @@ def measure(
     resume: bool = False,
 ) -> tuple["LbrResult", dict[str, Any]]:
     """Local best response against a folder under one post-processing, and all that the result depends on."""
-    from agent.strategy_player import OpenStrategy
-    from agent.translation import parse_translation
-    from matches.duplicate import default_jobs
-    from matches.lbr_run import run_lbr
-    from matches.local_best_response import LbrSettings, LocalBestResponse, default_street, parse_street
-    from postprocess.language import parse_pipeline
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.agent.translation import parse_translation
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.lbr_run import run_lbr
+    from foldwise.matches.scoring.local_best_response import (
+        LbrSettings,
+        LocalBestResponse,
+        default_street,
+        parse_street,
+    )
+    from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)
     opened.verify()
@@ -140,11 +144,11 @@ def add_lbr(
 
 def _exact_mbb(directory: Path, postprocess: str) -> float | None:
     """The exact best response in games where every view has a bucket of its own, so that it is one in the real game."""
-    from abstraction.build import load_abstract_game
-    from abstraction.strategy import Strategy
-    from cli.policies import postprocessed_policy
-    from postprocess.language import parse_pipeline
-    from solver.best_response import ExactResponse
+    from foldwise.abstraction.build import load_abstract_game
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.cli.policies import postprocessed_policy
+    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.solver.response.best_response import ExactResponse
 
     strategy = Strategy(directory)
     if strategy.manifest.cards is not None:

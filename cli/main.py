@@ -7,11 +7,24 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from foldwise.cli import (
+    abstract,
+    bench,
+    compare,
+    export,
+    games,
+    inspect,
+    lbr,
+    network,
+    offline,
+    online,
+    people,
+    report,
+    score,
+)
+from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
+from foldwise.postprocess.language import PipelineError
 from pydantic import ValidationError
-
-from cli import abstract, bench, compare, export, games, inspect, lbr, network, offline, online, people, report, score
-from game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
-from postprocess.language import PipelineError
 
 app = typer.Typer(
     name="foldwise",

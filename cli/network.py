@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
-from cli.output import JsonOption, ProgressLine, emit, stderr, stdout
+from foldwise.cli.output import JsonOption, ProgressLine, emit, stderr, stdout
 
 if TYPE_CHECKING:
-    from agent.client import ClientReport
-    from agent.player import Player
-    from game.definition import GameDefinition
-    from matches.dealer import MatchSettings
-    from matches.duplicate import RunListener
-    from matches.mqtt_connection import Broker
-    from matches.plan import MatchPlan
-    from matches.variants import Comparison, Table
+    from foldwise.agent.client import ClientReport
+    from foldwise.agent.player import Player
+    from foldwise.game.definition import GameDefinition
+    from foldwise.matches.duplicate.comparison import Comparison, Table
+    from foldwise.matches.duplicate.match import RunListener
+    from foldwise.matches.network.connection import Broker
+    from foldwise.matches.plan import MatchPlan
+    from foldwise.matches.table.dealer import MatchSettings
 
 # Help is markup, where "[/ROOT]" would close a tag.
 BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
@@ -47,7 +46,7 @@ def open_broker(url: str) -> "Broker":
     """The broker of a URL; the rest of what is needed comes from the environment."""
     import logging
 
-    from matches.mqtt_connection import read_broker
+    from foldwise.matches.network.connection import read_broker
 
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
     return read_broker(url)
@@ -59,9 +58,9 @@ def feed_of(url: str | None, plan: "MatchPlan", patience: float) -> "Iterator[Ru
     if url is None:
         yield None
         return
-    from game.definition import parse_definition
-    from matches.mqtt_feed import MatchProgress, match_info, new_match_id, published
-    from matches.plan import PLAN_FILE
+    from foldwise.game.definition import parse_definition
+    from foldwise.matches.network.feed import MatchProgress, match_info, new_match_id, published
+    from foldwise.matches.plan import PLAN_FILE
 
     opened = open_broker(url)
     unit = parse_definition(plan.definition, source=PLAN_FILE).big_blind
@@ -82,8 +81,8 @@ def compare_published(
     patience: float,
 ) -> "Comparison":
     """Compare on this machine; the totals of every finished cell are published."""
-    from matches.mqtt_feed import CellProgress, published
-    from matches.variants import compare
+    from foldwise.matches.duplicate.comparison import compare
+    from foldwise.matches.network.feed import CellProgress, published
 
     opened = open_broker(url)
     progress = CellProgress(table, folder, variants, opponents)
@@ -108,12 +107,12 @@ def compare_split(
     """Compare on the workers of a broker."""
     import time
 
-    from matches.block_store import BlockStore, open_job
-    from matches.loop import run_loop
-    from matches.mqtt_coordinator import Coordinator
-    from matches.mqtt_feed import CellProgress, published
-    from matches.split import make_job
-    from matches.variants import comparison_of
+    from foldwise.matches.duplicate.comparison import comparison_of
+    from foldwise.matches.network.block_store import BlockStore, open_job
+    from foldwise.matches.network.coordinator import Coordinator
+    from foldwise.matches.network.feed import CellProgress, published
+    from foldwise.matches.network.job import make_job
+    from foldwise.matches.table.loop import run_loop
 
     opened = open_broker(url)
     progress = CellProgress(table, folder, variants, opponents)
@@ -147,8 +146,8 @@ def deal_remote(
     write_err: Callable[[bytes], None],
 ) -> int:
     """Deal one match to seats at a broker and at ports."""
-    from matches.loop import run_loop
-    from matches.table_server import deal_at_broker
+    from foldwise.matches.network.table_server import deal_at_broker
+    from foldwise.matches.table.loop import run_loop
 
     deal = deal_at_broker(settings, open_broker(url), table, write_out, write_err, Path(), say, patience)
     return 0 if run_loop(deal) else 1
@@ -158,8 +157,8 @@ def serve_tables(
     settings: "MatchSettings", tables: int, matches: int | None, url: str | None, table: str, patience: float
 ) -> int:
     """Deal match after match; a line for each on stdout."""
-    from matches.loop import run_loop
-    from matches.table_server import TableServer
+    from foldwise.matches.network.table_server import TableServer
+    from foldwise.matches.table.loop import run_loop
 
     def status(text: str) -> None:
         stdout.print(text, soft_wrap=True)
@@ -179,9 +178,9 @@ def play_remote(
     patience: float,
 ) -> "ClientReport":
     """Play one match at a table of a broker."""
-    from agent.strategy_player import check_same_game
-    from matches.loop import run_loop
-    from matches.mqtt_player import RemoteSeat
+    from foldwise.agent.strategy_player import check_same_game
+    from foldwise.matches.network.player import RemoteSeat
+    from foldwise.matches.table.loop import run_loop
 
     def choose_game(dealt: "GameDefinition") -> "GameDefinition":
         if definition is not None:
@@ -211,13 +210,12 @@ def watch(
     """
     import time
 
+    from foldwise.cli.watch_view import board_dict, board_view
+    from foldwise.matches.network.messages import check_word
+    from foldwise.matches.network.watch import Board
+    from foldwise.matches.network.watch import watch as watch_broker
+    from foldwise.matches.table.loop import run_loop
     from rich.live import Live
-
-    from cli.watch_view import board_dict, board_view
-    from matches.loop import run_loop
-    from matches.mqtt_messages import check_word
-    from matches.mqtt_watch import Board
-    from matches.mqtt_watch import watch as watch_broker
 
     if match is not None:
         check_word(match, "match")
@@ -265,9 +263,9 @@ def worker(
 
     Example: foldwise worker --broker mqtt://127.0.0.1 --strategies runs
     """
-    from matches.duplicate import default_jobs
-    from matches.loop import run_loop
-    from matches.mqtt_worker import Worker, default_name
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.network.worker import Worker, default_name
+    from foldwise.matches.table.loop import run_loop
 
     opened = open_broker(broker)
     made = Worker(opened, name or default_name(), strategies, threads or default_jobs(), say, patience)

@@ -7,13 +7,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
-from cli.output import JsonOption, ProgressLine, against, emit, stdout
-from game.errors import DefinitionError
+from foldwise.cli.output import JsonOption, ProgressLine, against, emit, stdout
+from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from abstraction.strategy import StrategyManifest
-    from solver.run import Progress, Run
+    from foldwise.abstraction.strategy import StrategyManifest
+    from foldwise.solver.run import Progress, Run
 
 ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file, as in configs/.")]
 FolderOption = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
@@ -71,14 +70,14 @@ def solve(
 
     On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
     """
-    from abstraction.array_store import check_writable
-    from abstraction.build import build_abstract_game
-    from abstraction.config import parse_override, read_config
-    from abstraction.estimate import estimate_size
-    from solver.config import RunConfig
-    from solver.distributed.run import DistributedRun, check_settings
-    from solver.memory import check_estimate, check_memory, estimate_bytes
-    from solver.run import Run
+    from foldwise.abstraction.build import build_abstract_game
+    from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.abstraction.estimate import estimate_size
+    from foldwise.abstraction.storage.array_store import check_writable
+    from foldwise.solver.config import RunConfig
+    from foldwise.solver.distributed.run import DistributedRun, check_settings
+    from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
+    from foldwise.solver.run import Run
 
     given = {
         "sampler": sampler,
@@ -269,17 +268,17 @@ def exploitability(
     Example: foldwise exploitability runs/20bb --real-cards -o runs/20bb-response --resume
     """
     if real_cards:
-        from cli.real_cards import real_exploitability
+        from foldwise.cli.real_cards import real_exploitability
 
         real_exploitability(directory, postprocess, output, resume, only_time, jobs, as_json)
         return
     if only_time or resume or output is not None or jobs is not None:
         raise DefinitionError("--estimate, --jobs, -o and --resume are for a response with --real-cards: add it")
-    from abstraction.build import load_abstract_game
-    from abstraction.strategy import Strategy
-    from cli.policies import postprocessed_policy
-    from postprocess.language import parse_pipeline
-    from solver.responses import make_response
+    from foldwise.abstraction.build import load_abstract_game
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.cli.policies import postprocessed_policy
+    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.solver.response.responses import make_response
 
     pipeline = parse_pipeline(postprocess)
     strategy = Strategy(directory)
@@ -316,8 +315,8 @@ def plot(
 
     Example: foldwise plot runs/leduc-es runs/leduc-as --x seconds -o leduc.png
     """
-    from abstraction.strategy import Strategy
-    from cli.pictures import draw_convergence
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.cli.pictures import draw_convergence
 
     if x not in ("nodes", "seconds", "iterations"):
         raise DefinitionError(f"--x {x!r}: expected nodes, seconds or iterations")

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-
-from cli.network import BrokerOption, PatienceOption, deal_remote, feed_of, play_remote, serve_tables
-from cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
-from game.errors import DefinitionError
+from foldwise.cli.network import BrokerOption, PatienceOption, deal_remote, feed_of, play_remote, serve_tables
+from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
+from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from game.definition import GameDefinition
-    from matches.plan import MatchPlan, Score
+    from foldwise.game.definition import GameDefinition
+    from foldwise.matches.plan import MatchPlan, Score
 
 ScoreOption = Annotated[
     str,
@@ -32,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 def table_definition(game: str) -> "GameDefinition":
     """The rules of a game a dealer can deal: a built-in name or the path of a `.game` file."""
-    from game.library import PokerGame, find_game
+    from foldwise.game.library import PokerGame, find_game
 
     found = find_game(game)
     if not isinstance(found, PokerGame) or found.run_out_cards:
@@ -99,8 +98,8 @@ def dealer(
 
     Example: foldwise dealer league hunl 1000 7 Alice Bob --serve --tables 2 -p 9001,9002 --broker mqtt://127.0.0.1
     """
-    from matches.dealer import MatchSettings, run_match
-    from matches.loop import run_loop
+    from foldwise.matches.table.dealer import MatchSettings, run_match
+    from foldwise.matches.table.loop import run_loop
 
     definition = table_definition(game)
     if len(players) < definition.num_players:
@@ -180,16 +179,16 @@ def play(
     Example: foldwise play runs/small --broker mqtt://127.0.0.1 --table demo
     """
     if player == "human":
-        from cli.people import play_human
+        from foldwise.cli.people import play_human
 
         if host is None or port is None:
             raise DefinitionError("play human: expected HOST and PORT of a dealer")
         return play_human(host, port, game, deadline or 600.0, reveal, as_json)
     if reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
-    from agent.client import play_match
-    from agent.player import make_player
-    from agent.strategy_player import StrategyPlayer, check_same_game
+    from foldwise.agent.client import play_match
+    from foldwise.agent.player import make_player
+    from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 
     if (broker is None) != (table is None) or (broker is None) != (host is not None and port is not None):
         raise DefinitionError("play: expected HOST and PORT of a dealer, or --broker URL and --table NAME")
@@ -251,8 +250,8 @@ def startme(
     """
     import shlex
 
-    from agent.strategy_player import OpenStrategy
-    from postprocess.language import parse_pipeline
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.postprocess.language import parse_pipeline
 
     OpenStrategy(directory)
     options = ["--postprocess", str(parse_pipeline(postprocess)), "--seed", str(seed)]
@@ -261,7 +260,7 @@ def startme(
         "#!/bin/sh\n"
         "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
         'folder=$(cd "$(dirname "$0")" && pwd)\n'
-        f'exec {shlex.quote(sys.executable)} -m cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
+        f'exec {shlex.quote(sys.executable)} -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
         encoding="utf-8",
     )
     script.chmod(0o755)
@@ -325,10 +324,10 @@ def match(
     """
     from tempfile import TemporaryDirectory
 
-    from agent.player import check_player
-    from matches.duplicate import default_jobs
-    from matches.plan import MatchPlan, create_folder, load_plan
-    from matches.scoring import check_score
+    from foldwise.agent.player import check_player
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.plan import MatchPlan, create_folder, load_plan
+    from foldwise.matches.scoring.scorers import check_score
 
     if resume is not None:
         folder = Path(resume)
@@ -371,13 +370,13 @@ def match(
 def _play_and_show(
     plan: "MatchPlan", folder: Path, jobs: int, as_json: bool, broker: str | None, patience: float
 ) -> int:
-    from matches.duplicate import play_match
+    from foldwise.matches.duplicate.match import play_match
 
     progress = ProgressLine("match")
     with feed_of(broker, plan, patience) as hands:
         result = play_match(plan, folder, jobs, progress.update, hands)
     if plan.explain:
-        from matches.explanations import write_explanations
+        from foldwise.matches.report.explanations import write_explanations
 
         differing = write_explanations(plan, folder, result["matches"])
         if differing:

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
+from foldwise.cli.offline import StrategyArgument
+from foldwise.cli.output import JsonOption, SeedOption, emit, stderr
+from foldwise.game.cards import card_text, suit_of
+from foldwise.game.errors import DefinitionError
 from rich.console import Console as RichConsole
 
-from agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
-from cli.offline import StrategyArgument
-from cli.output import JsonOption, SeedOption, emit, stderr
-from game.cards import card_text, suit_of
-from game.errors import DefinitionError
-
 if TYPE_CHECKING:
-    from agent.strategy_player import Decision
-    from game.definition import GameDefinition
+    from foldwise.agent.strategy_player import Decision
+    from foldwise.game.definition import GameDefinition
 
 _SUIT_MARKS = "♣♦♥♠"  # in the order of game.cards.SUITS
 _SUIT_STYLES = ("green", "blue", "red", "default")
@@ -63,7 +62,7 @@ class TerminalTable:
         opponent: str = "bot",
         reveal: Reveal | None = None,
     ):
-        from matches.replay import position_names, street_names
+        from foldwise.matches.report.replay import position_names, street_names
 
         self._screen = screen
         self._read_line = read_line
@@ -126,7 +125,7 @@ class TerminalTable:
                 self._show_decision(decision)
 
     def _show_decision(self, decision: "Decision") -> None:
-        from game.cards import parse_cards
+        from foldwise.game.cards import parse_cards
 
         betting = decision.state.split(":", 4)[3]
         reached = "" if decision.reached else ", never reached by the solver"
@@ -169,11 +168,11 @@ def play_human(
     host: str, port: int, game: str | None, deadline_seconds: float, reveal: Path | None, as_json: bool
 ) -> int:
     """`foldwise play human`: a person at any dealer."""
-    from agent.client import play_match
-    from agent.player import warm_up
-    from agent.strategy_player import OpenStrategy
-    from cli.online import table_definition
-    from postprocess.pipeline import Pipeline
+    from foldwise.agent.client import play_match
+    from foldwise.agent.player import warm_up
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.cli.online import table_definition
+    from foldwise.postprocess.pipeline import Pipeline
 
     explain = None
     if reveal is not None:
@@ -195,8 +194,8 @@ def play_human(
 
 def _explain_shown(strategy: Any) -> Reveal:
     """What a strategy would have done with the cards the opponent showed; nothing where none were shown."""
-    from game.betting import BettingState
-    from game.match_state import view
+    from foldwise.game.betting import BettingState
+    from foldwise.game.match_state import view
 
     def explain(end: HandEnd) -> "list[Decision]":
         state = end.state
@@ -244,10 +243,10 @@ def duel(
     """
     from tempfile import TemporaryDirectory
 
-    from agent.strategy_player import OpenStrategy
-    from matches.duel import DecisionBook, play_duel
-    from matches.explanations import explanation_lines, explanation_path
-    from postprocess.language import parse_pipeline
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.report.duel import DecisionBook, play_duel
+    from foldwise.matches.report.explanations import explanation_lines, explanation_path
+    from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(directory)
     definition = opened.definition

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.sequence_matrices import NUM_BOARDS
-from abstraction.strategy import StrategyManifest
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
+from foldwise.abstraction.strategy import StrategyManifest
 
 
 def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple[Any, Any]:
@@ -76,9 +75,9 @@ def _curve(manifest: StrategyManifest, x: str) -> tuple[Any, Any]:
 
 def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
     """The 169 hands in the usual square (suited above the diagonal) by E[HS^2] and by bucket."""
-    from abstraction.hand_strength import HandStrength
-    from game.cards import RANKS, make_card
-    from game.hand_index import hand_index
+    from foldwise.abstraction.cards.hand_strength import HandStrength
+    from foldwise.game.cards import RANKS, make_card
+    from foldwise.game.hand_index import hand_index
 
     values = HandStrength().values(0, "hs2")
     index = hand_index((2,))

@@ -2,12 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.strategy import Strategy
-from agent.policy_kernels import postprocess_policy
-from game.definition import parse_definition
-from postprocess.pipeline import Pipeline
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.policy_kernels import postprocess_policy
+from foldwise.game.definition import parse_definition
+from foldwise.postprocess.pipeline import Pipeline
 
 _NO_STACK = 2**31 - 1  # games without chips have no all-in
 

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.output import ProgressLine, emit, stdout
-from game.errors import DefinitionError
+from foldwise.cli.output import ProgressLine, emit, stdout
+from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from solver.real_response import ResponseProgress
+    from foldwise.solver.response.real_response import ResponseProgress
 
 _TIMED_FLOPS = 4
 
@@ -24,12 +24,12 @@ def real_exploitability(
     as_json: bool,
 ) -> None:
     """The response over all 1,755 classes of flops, or with `only_time` over a few to say how long all would take."""
-    from abstraction.build import is_holdem, load_abstract_game
-    from abstraction.strategy import Strategy
-    from cli.policies import postprocessed_policy
-    from game.library import BluffGame
-    from postprocess.language import parse_pipeline
-    from solver.real_response import NUM_FLOPS, RealResponse
+    from foldwise.abstraction.build import is_holdem, load_abstract_game
+    from foldwise.abstraction.strategy import Strategy
+    from foldwise.cli.policies import postprocessed_policy
+    from foldwise.game.library import BluffGame
+    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse
 
     if resume and output is None:
         raise DefinitionError("--resume: give the folder to go on in, as in -o DIR --resume")

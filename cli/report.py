@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from cli.output import JsonOption, emit, stdout
+from foldwise.cli.output import JsonOption, emit, stdout
 
 
 def register(app: typer.Typer) -> None:
@@ -36,9 +35,9 @@ def report(
 
     Example: foldwise report test.log --game hunl
     """
-    from matches.plan import written_whole
-    from matches.report import MatchReport, load_report
-    from matches.report_page import report_page
+    from foldwise.matches.plan import written_whole
+    from foldwise.matches.report.page import report_page
+    from foldwise.matches.report.report import MatchReport, load_report
 
     found = load_report(source, num_hands=hands, explain=explain, game=game)
     page = output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))

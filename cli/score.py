@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from foldwise.cli.online import table_definition
+from foldwise.cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from foldwise.game.errors import DefinitionError
 from rich.table import Table as TextTable
 
-from cli.online import table_definition
-from cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
-from game.errors import DefinitionError
-
 if TYPE_CHECKING:
-    from matches.log_scores import MethodScore
+    from foldwise.matches.scoring.log_scores import MethodScore
 
 
 def register(app: typer.Typer) -> None:
@@ -46,11 +45,11 @@ def score(
 
     Example: foldwise score --fit --strategy runs/small --boards 500
     """
-    from agent.strategy_player import OpenStrategy, parse_spec
-    from matches.duplicate import default_jobs
-    from matches.log_scores import score_log
-    from matches.scoring import open_with_values
-    from matches.values import make_values
+    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.aivat_values import make_values
+    from foldwise.matches.scoring.log_scores import score_log
+    from foldwise.matches.scoring.scorers import open_with_values
 
     if log is None and not (fit and strategy is not None):
         raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")

@@ -5,7 +5,7 @@ import sys
 
 def run() -> None:
     try:
-        from cli.main import main
+        from foldwise.cli.main import main
     except KeyboardInterrupt:
         print("foldwise: interrupted", file=sys.stderr)
         sys.exit(130)

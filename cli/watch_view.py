@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from matches.mqtt_messages import Total
-    from matches.mqtt_watch import Board, WatchedMatch
+    from foldwise.matches.network.messages import Total
+    from foldwise.matches.network.watch import Board, WatchedMatch
 
 _MOST_ROWS = 12
 

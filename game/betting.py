@@ -7,8 +7,8 @@ A faithful model of the reference dealer, for limit and no-limit games of 2 to 1
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from game.definition import GameDefinition
-from game.errors import IllegalActionError
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import IllegalActionError
 
 FOLD, CALL, RAISE = 0, 1, 2
 # The reference dealer keeps at most this many actions in one round.

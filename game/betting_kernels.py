@@ -4,8 +4,8 @@
 A hand is an int64[NUM_FIELDS] array that the caller owns; `start_hand` fills it, `apply` plays one legal action.
 """
 
-from game.betting import CALL, FOLD, MAX_ACTIONS_PER_ROUND
-from game.compiled import kernel
+from foldwise.game.betting import CALL, FOLD, MAX_ACTIONS_PER_ROUND
+from foldwise.game.compiled import kernel
 
 # Fields of a hand. SMALLEST and LARGEST bound the raise-to of the player to act; both are 0 where no raise is possible.
 SPENT, MAX_SPENT, MIN_RAISE_TO, STREET, PLAYER, STREET_ACTIONS, STREET_RAISES = 0, 2, 3, 4, 5, 6, 7

@@ -12,10 +12,9 @@ from math import factorial
 
 import numpy as np
 import numpy.typing as npt
-
-from game.bluff_kernels import build_round
-from game.errors import DefinitionError
-from game.tree import NODE_DTYPE, Tree
+from foldwise.game.bluff_kernels import build_round
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree import NODE_DTYPE, Tree
 
 FACES = 6
 WILD_FACE = 6

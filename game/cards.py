@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from game.errors import FormatError
+from foldwise.game.errors import FormatError
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

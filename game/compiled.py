@@ -21,8 +21,7 @@ from typing import Any
 
 import numba
 import platformdirs
-
-from game.sources import imported_sources
+from foldwise.game.sources import imported_sources
 
 _SOURCE_ROOT = Path(__file__).resolve().parent.parent
 # The arrows of the project: which rooms' kernels a room's kernels may call.

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import permutations
 from math import comb
 
-from game.definition import GameDefinition
+from foldwise.game.definition import GameDefinition
 
 
 def private_views(definition: GameDefinition, street: int) -> int:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from game.dealing_kernels import deal_block
-from game.definition import GameDefinition
+from foldwise.game.dealing_kernels import deal_block
+from foldwise.game.definition import GameDefinition
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Dealing from raw generator outputs, as the reference dealer deals."""
 
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 
 @kernel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError
 
 MAX_PLAYERS = 10
 MAX_ROUNDS = 4

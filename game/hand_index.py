@@ -11,9 +11,8 @@ from itertools import product
 from math import comb, prod
 
 import numpy as np
+from foldwise.game import hand_index_kernels as kernels
 from numpy.typing import NDArray
-
-from game import hand_index_kernels as kernels
 
 MAX_CARDS = 9  # beyond it a suit's number may pass 32 bits
 

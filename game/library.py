@@ -6,10 +6,10 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from game.bluff import Bluff
-from game.definition import GameDefinition, load_definition, parse_definition
-from game.errors import DefinitionError
-from game.tree import ALL_IN, EVERY_SIZE, BetMenu, Tree, build_tree, pot_size
+from foldwise.game.bluff import Bluff
+from foldwise.game.definition import GameDefinition, load_definition, parse_definition
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree import ALL_IN, EVERY_SIZE, BetMenu, Tree, build_tree, pot_size
 
 # Shown by `foldwise games`; bluff-D1-D2 and two-nl-K exist for other numbers too.
 BUILT_IN_NAMES = (
@@ -118,7 +118,7 @@ def file_game(path: Path, definition: GameDefinition) -> PokerGame:
 def find_game(name: str, folder: Path | None = None) -> Game:
     """The game of a built-in name, or of the path of a `.game` file: from `folder`, by default where we are."""
     if name in _SHIPPED:
-        text = files("game").joinpath("definitions", f"{name}.game").read_text(encoding="utf-8")
+        text = files("foldwise.game").joinpath("definitions", f"{name}.game").read_text(encoding="utf-8")
         return _poker(name, parse_definition(text, source=name))
     if name == "preflop-nl":
         definition = parse_definition(_PREFLOP_NL_TEXT, source=name)

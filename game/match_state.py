@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.cards import RANKS, SUITS, cards_text
-from game.definition import GameDefinition
-from game.errors import FormatError
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.cards import RANKS, SUITS, cards_text
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
 
 _PREFIX = "MATCHSTATE:"
 _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?)0*([0-9]{1,21})[0-9]*")  # 21 digits do not fit into 64 bits

@@ -6,8 +6,7 @@ Fast splittable pseudorandom number generators (OOPSLA 2014).
 """
 
 import numpy as np
-
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

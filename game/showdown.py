@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
-from game.evaluator import rank_pairs
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown_kernels import (
+from foldwise.game.evaluator import rank_pairs
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown_kernels import (
     NUM_PLACES,
     NUM_RANKS,
     ShowdownBoard,
@@ -17,6 +15,7 @@ from game.showdown_kernels import (
     settle_fold,
     settle_showdown,
 )
+from numpy.typing import DTypeLike, NDArray
 
 
 def empty_board(num_board: int) -> ShowdownBoard:

@@ -15,8 +15,7 @@ numba would test signed ones for being negative.
 from typing import NamedTuple
 
 import numpy as np
-
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 NUM_PAIRS = 1326
 NUM_RANKS = 7463  # with the rank 0 of a pair that clashes with the board

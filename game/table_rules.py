@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from game.definition import GameDefinition
+from foldwise.game.definition import GameDefinition
 
 
 class TableRules(NamedTuple):

@@ -11,11 +11,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from game.betting import CALL, FOLD, RAISE, Action
-from game.definition import GameDefinition
-from game.errors import DefinitionError, TreeSizeError
-from game.tree_kernels import (
+from foldwise.game.betting import CALL, FOLD, RAISE, Action
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, TreeSizeError
+from foldwise.game.tree_kernels import (
     CHALLENGE,
     CHANCE,
     DECISION,

@@ -2,8 +2,7 @@
 """Builders of public trees. The betting rules are those of `game.betting`, for two players."""
 
 import numpy as np
-
-from game.compiled import kernel
+from foldwise.game.compiled import kernel
 
 DECISION, CHANCE, FOLDED, SHOWDOWN, CHALLENGE = 0, 1, 2, 3, 4
 SIZE_POT, SIZE_MINIMUM, SIZE_ALL_IN, SIZE_EVERY = 0, 1, 2, 3

@@ -12,16 +12,15 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-
-from agent.strategy_player import StrategyPlayer
-from game.betting import BettingState
-from game.dealing import Shoe
-from game.match_state import view
-from game.showdown import RangeShowdown
-from search.blueprint_values import BlueprintValues
-from search.player import PublicState, SearchPlayer, shared_workspace
-from search.ranges import Policy, TableRanges
-from search.street import without_card
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.betting import BettingState
+from foldwise.game.dealing import Shoe
+from foldwise.game.match_state import view
+from foldwise.game.showdown import RangeShowdown
+from foldwise.search.blueprint_values import BlueprintValues
+from foldwise.search.player import PublicState, SearchPlayer, shared_workspace
+from foldwise.search.ranges import Policy, TableRanges
+from foldwise.search.street import without_card
 
 Float = npt.NDArray[np.float64]
 _TURN, _RIVER = 2, 3
@@ -80,7 +79,9 @@ def end_value(betting: BettingState, board: tuple[int, ...], ranges: tuple[Float
 class RootMatch:
     """A searching player against a table, from turn roots on."""
 
-    def __init__(self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-3, seed: int = 0):
+    def __init__(
+        self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-3, seed: int = 0
+    ):
         search.keeps_branches = True
         self.search = search
         self.table = table

@@ -17,8 +17,8 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from postprocess.pipeline import STREETS, ClassStep, Pipeline, RowStep
-from postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY
+from foldwise.postprocess.pipeline import STREETS, ClassStep, Pipeline, RowStep
+from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY
 
 MAX_SWEEP = 1000
 

@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from postprocess import transforms
-from postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY, Actions
+from foldwise.postprocess import transforms
+from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY, Actions
 
 STREETS = ("preflop", "flop", "turn", "river")
 Float = TypeVar("Float", bound=np.floating)

@@ -10,10 +10,9 @@ are in the order of the board they are on. n: hands on a full board; m: on the t
 from typing import NamedTuple
 
 import numpy as np
-
-from game.compiled import kernel
-from game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
-from game.tree_kernels import DECISION, FOLDED, SHOWDOWN
+from foldwise.game.compiled import kernel
+from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
+from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
 
 LEAF = 255  # a kind of its own: a node of the trunk whose value comes from the parts
 
@@ -48,7 +47,9 @@ def normalise_rows(stored, bases, counts, num_buckets, out_bases, out):  # any[E
 
 
 @kernel(_nrt=False)
-def go_forward(rest, start, end, responder, policy, buckets, reach):  # buckets: int64[n]; reach: float32[>= end - start, n]
+def go_forward(
+    rest, start, end, responder, policy, buckets, reach
+):  # buckets: int64[n]; reach: float32[>= end - start, n]
     """Reach of every node of a part from that of its first."""
     num_hands = buckets.size
     for node in range(start, end):

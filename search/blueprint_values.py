@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from game.hole_cards import NUM_PAIRS
-from game.showdown import empty_sums, make_board
-from game.showdown_kernels import ShowdownBoard
-from game.tree import Tree
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from search import blueprint_kernels as kernels
-from search.ranges import Float, TableRanges
-from solver.subgame_workspace import Workspace
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.showdown import empty_sums, make_board
+from foldwise.game.showdown_kernels import ShowdownBoard
+from foldwise.game.tree import Tree
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.search import blueprint_kernels as kernels
+from foldwise.search.ranges import Float, TableRanges
+from foldwise.solver.subgame_workspace import Workspace
 
 Single = npt.NDArray[np.float32]
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
@@ -91,10 +90,7 @@ class BlueprintValues:
         """[K, m] summed over rivers in their order, however many threads there are."""
         num_boards, num_hands = boards.full.pairs.shape
         buckets = np.array(
-            [
-                self._ranges.buckets(street + 1, river)[pairs]
-                for river, pairs in zip(boards.rivers, boards.full.pairs)
-            ]
+            [self._ranges.buckets(street + 1, river)[pairs] for river, pairs in zip(boards.rivers, boards.full.pairs)]
         )
         out = np.zeros((num_boards, *reach.shape), np.float32)
         largest = int(np.diff(rest.starts[1:]).max())

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from game.betting import Action
-from game.cards import cards_text
-from game.hole_cards import PAIR_CARDS, pair_number
-from game.match_state import MatchState
-from game.showdown import RangeShowdown
-from search.ranges import Float, Policy
-from search.street import StreetSearch
+from foldwise.game.betting import Action
+from foldwise.game.cards import cards_text
+from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.match_state import MatchState
+from foldwise.game.showdown import RangeShowdown
+from foldwise.search.ranges import Float, Policy
+from foldwise.search.street import StreetSearch
 
 _NUM_SHOWN = 8
 

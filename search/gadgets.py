@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-
-from game.errors import DefinitionError
-from game.hole_cards import NUM_PAIRS
-from game.showdown import RangeShowdown
-from search.ranges import Float
-from solver.subgame_gadget import Gadget
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.showdown import RangeShowdown
+from foldwise.search.ranges import Float
+from foldwise.solver.subgame_gadget import Gadget
 
 GADGETS: Final = ("unsafe", "resolve", "combined")
 
@@ -40,7 +39,9 @@ def check_gadget(name: str) -> None:
         raise DefinitionError(f"gadget {name!r}: expected {', '.join(GADGETS)}")
 
 
-def make_gadget(name: str, opponent: int, values: Float | None, weights: GadgetWeights = DEFAULT_WEIGHTS) -> Gadget | None:
+def make_gadget(
+    name: str, opponent: int, values: Float | None, weights: GadgetWeights = DEFAULT_WEIGHTS
+) -> Gadget | None:
     """The gadget of a name; where there are no values to offer, his range plus a little of every hand."""
     if name == "unsafe":
         return None

@@ -10,11 +10,11 @@ The rest is the language of `postprocess.language`, which knows nothing of searc
 import re
 from typing import Final, NamedTuple
 
-from postprocess.language import PipelineError, parse_pipeline
-from postprocess.pipeline import Pipeline
-from search.gadgets import GADGETS
-from search.modes import MODES
-from search.settings import OFF, SearchSettings
+from foldwise.postprocess.language import PipelineError, parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.gadgets import GADGETS
+from foldwise.search.modes import MODES
+from foldwise.search.settings import OFF, SearchSettings
 
 _HEAD = re.compile(r"\s*search\b", re.IGNORECASE)
 _CALL = re.compile(r"\s*search\s*\(([^()]*)\)\s*(\||$)?", re.IGNORECASE)
@@ -67,7 +67,9 @@ def _settings(text: str, start: int, inside: str) -> SearchSettings:
             name, value = "mode", name
         allowed = tuple(MODES) if name == "mode" else _CHOICES.get(name, ())
         if not allowed or (name == "mode" and number > 0):
-            raise PipelineError(text, position, f"expected a mode first, then gadget=, turn= or river=, got {part.strip()!r}")
+            raise PipelineError(
+                text, position, f"expected a mode first, then gadget=, turn= or river=, got {part.strip()!r}"
+            )
         if name in found:
             raise PipelineError(text, position, f"expected each option of search once, got {name!r} again")
         if value not in allowed:

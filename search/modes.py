@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from abstraction.bet_sizes import parse_sizes
-from game.betting import BettingState
-from game.errors import DefinitionError
-from game.tree import BetMenu
+from foldwise.abstraction.bet_sizes import parse_sizes
+from foldwise.game.betting import BettingState
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree import BetMenu
 
 # From this share of the stack on, a bet is all-in.
 _ALL_IN_SHARE = 0.67
@@ -98,7 +98,11 @@ MODES: Final = {
             "deep",
             (
                 Sizes(12.0, "f c 0.5p 1p 2p a | f c 1p a | f c a | f c", "f c 0.5p 1p 2p a | f c 1p a | f c a | f c"),
-                Sizes(0.0, "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c", "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c"),
+                Sizes(
+                    0.0,
+                    "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c",
+                    "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c",
+                ),
             ),
             turn=Budget(40e9, 300, 2000),
             river=Budget(4e9, 500, 4000),

@@ -19,23 +19,22 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-
-from agent.decision_kernels import action_draw, drawn_action
-from agent.strategy_player import StrategyPlayer
-from game.betting import CALL_ACTION, Action, BettingState
-from game.errors import DefinitionError
-from game.hole_cards import pair_number
-from game.match_state import MatchState, view
-from postprocess.pipeline import Pipeline
-from search.blueprint_values import BlueprintValues
-from search.explanation import SearchDecision, explain
-from search.gadgets import make_gadget, zero_sum
-from search.modes import Budget, Mode
-from search.ranges import Float, Policy, TableRanges
-from search.settings import SearchSettings
-from search.street import StreetProblem, StreetSearch, without_card
-from solver.subgame_tree import Path
-from solver.subgame_workspace import Workspace
+from foldwise.agent.decision_kernels import action_draw, drawn_action
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.betting import CALL_ACTION, Action, BettingState
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import pair_number
+from foldwise.game.match_state import MatchState
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.blueprint_values import BlueprintValues
+from foldwise.search.explanation import SearchDecision, explain
+from foldwise.search.gadgets import make_gadget, zero_sum
+from foldwise.search.modes import Budget
+from foldwise.search.ranges import Float, Policy, TableRanges
+from foldwise.search.settings import SearchSettings
+from foldwise.search.street import StreetProblem, StreetSearch, without_card
+from foldwise.solver.subgame.subgame_tree import Path
+from foldwise.solver.subgame_workspace import Workspace
 
 _TURN, _RIVER = 2, 3
 _ONE_ITERATION = Budget(0.0, 1, 1)
@@ -155,7 +154,9 @@ class SearchPlayer:
         seconds = time.monotonic() - start
         self.report.seconds.append(seconds)
         if self.listener is not None and policy is not None:
-            self.listener(explain(state, self._street(public, public.betting.round, lambda: None), policy, action, seconds))
+            self.listener(
+                explain(state, self._street(public, public.betting.round, lambda: None), policy, action, seconds)
+            )
         return action
 
     def observe(self, state: MatchState) -> None:

@@ -6,14 +6,13 @@ are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
 """
 
 import numpy as np
-
-from agent.decision_kernels import describe_actions, follow_opponent, follow_own, read_row, to_real
-from agent.postprocess_kernels import postprocess_row
-from agent.tracker_kernels import enter_street
-from game.betting import RAISE
-from game.betting_kernels import PLAYER, STREET, apply, start_hand
-from game.compiled import kernel
-from game.tree_kernels import DECISION, SHOWDOWN
+from foldwise.agent.decision_kernels import describe_actions, follow_opponent, follow_own, read_row, to_real
+from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.tracker_kernels import enter_street
+from foldwise.game.betting import RAISE
+from foldwise.game.betting_kernels import PLAYER, STREET, apply, start_hand
+from foldwise.game.compiled import kernel
+from foldwise.game.tree_kernels import DECISION, SHOWDOWN
 
 NUM_PAIRS = 1326
 _UNKNOWN = -1.0

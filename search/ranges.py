@@ -17,14 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import make_scratch
-from game.betting import Action, BettingState
-from game.betting_kernels import NUM_FIELDS
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.table_rules import table_rules
-from search import range_kernels as kernels
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import make_scratch
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.table_rules import table_rules
+from foldwise.search import range_kernels as kernels
 
 Float = npt.NDArray[np.float64]
 Buckets = npt.NDArray[np.int64]

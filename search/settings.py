@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from search.gadgets import check_gadget
-from search.modes import Mode, find_mode
+from foldwise.search.gadgets import check_gadget
+from foldwise.search.modes import Mode, find_mode
 
 OFF = "off"
 _TURN, _RIVER = 2, 3

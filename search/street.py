@@ -11,18 +11,17 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-
-from game.betting import CALL, FOLD, RAISE, Action, BettingState
-from game.hole_cards import PAIR_CARDS
-from game.tree import BetMenu
-from postprocess import transforms
-from postprocess.pipeline import Pipeline
-from search.modes import Budget
-from search.ranges import Float, Policy
-from solver.subgame import Subgame
-from solver.subgame_gadget import Gadget
-from solver.subgame_tree import Path
-from solver.subgame_workspace import Workspace
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.tree import BetMenu
+from foldwise.postprocess import transforms
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.modes import Budget
+from foldwise.search.ranges import Float, Policy
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame.subgame_tree import Path
+from foldwise.solver.subgame_gadget import Gadget
+from foldwise.solver.subgame_workspace import Workspace
 
 # A solve that begins with what an earlier one learned goes on for this share of its iterations,
 _AGAIN_SHARE = 0.5
@@ -156,4 +155,4 @@ def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Act
 
 def without_card(weights: Float, card: int) -> Float:
     """A range once a card is on the board."""
-    return np.where((PAIR_CARDS == card).any(axis=1), 0.0, weights)
+    return np.where((card == PAIR_CARDS).any(axis=1), 0.0, weights)

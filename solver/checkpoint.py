@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
-
-from abstraction.array_store import (
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     commit_manifest,
     find_entry,
@@ -17,8 +15,9 @@ from abstraction.array_store import (
     verify_array,
     write_array,
 )
-from abstraction.strategy import Evaluation
-from game.errors import FormatError
+from foldwise.abstraction.strategy import Evaluation
+from foldwise.game.errors import FormatError
+from pydantic import BaseModel, ConfigDict
 
 MANIFEST: Final = "checkpoint.json"
 FORMAT_VERSION: Final = 1

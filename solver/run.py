@@ -8,24 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.strategy import Evaluation, StrategyManifest, save_strategy
-from game.library import PokerGame
-from solver.batch_cfr import BatchCfr
-from solver.best_response import Policy, is_wide
-from solver.chance_pieces import ChanceInPieces
-from solver.checkpoint import Solver, load_checkpoint, save_checkpoint
-from solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
-from solver.mccfr import Mccfr
-from solver.public_chance import PublicChance
-from solver.regret_kernels import mean_positive_regret, normalise_sums
-from solver.responses import has_response, make_response
-from solver.vector_cfr import VectorCfr
-from solver.vector_sampling import VectorSampling
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.strategy import Evaluation, StrategyManifest, save_strategy
+from foldwise.game.library import PokerGame
+from foldwise.solver.checkpoint import Solver, load_checkpoint, save_checkpoint
+from foldwise.solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
+from foldwise.solver.full_width.batch_cfr import BatchCfr
+from foldwise.solver.full_width.vector_cfr import VectorCfr
+from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
+from foldwise.solver.response.best_response import Policy, is_wide
+from foldwise.solver.response.responses import has_response, make_response
+from foldwise.solver.sampling.chance_pieces import ChanceInPieces
+from foldwise.solver.sampling.mccfr import Mccfr
+from foldwise.solver.sampling.public_chance import PublicChance
+from foldwise.solver.sampling.vector_sampling import VectorSampling
 
 if TYPE_CHECKING:
-    from solver.distributed.batch import ChildProgress
+    from foldwise.solver.distributed.batch import ChildProgress
 
 _STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02

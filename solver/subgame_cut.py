@@ -2,10 +2,9 @@
 
 import numpy as np
 import numpy.typing as npt
-
-from game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from solver.subgame_kernels import Leaves
-from solver.subgame_tree import Nodes
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver.subgame.subgame_kernels import Leaves
+from foldwise.solver.subgame.subgame_tree import Nodes
 
 Ints = npt.NDArray[np.int32]
 

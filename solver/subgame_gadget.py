@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from game.errors import DefinitionError
-from game.hole_cards import NUM_PAIRS
-from solver.subgame_kernels import Rules, enter_by_choice, learn_choice
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.solver.subgame.subgame_kernels import Rules, enter_by_choice, learn_choice
 
 Float = npt.NDArray[np.float64]
 Single = npt.NDArray[np.float32]

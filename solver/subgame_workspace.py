@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
-
-from game.errors import DefinitionError
-from solver.memory import available_bytes
+from foldwise.game.errors import DefinitionError
+from foldwise.solver.memory_estimate import available_bytes
 
 Single = npt.NDArray[np.float32]
 

@@ -13,7 +13,7 @@ settings.load_profile("pinned")
 @pytest.fixture(scope="session")
 def local_broker(tmp_path_factory):
     """A real broker for all tests of this process: mosquitto where it is installed, amqtt otherwise."""
-    from tests.network import start_broker
+    from tests.support.network import start_broker
 
     broker = start_broker(tmp_path_factory.mktemp("broker"))
     yield broker
@@ -23,7 +23,7 @@ def local_broker(tmp_path_factory):
 @pytest.fixture(scope="session")
 def strategies(tmp_path_factory):
     """A folder with two made-up strategies of Leduc, `one` and `two`."""
-    from tests.network import write_strategy
+    from tests.support.network import write_strategy
 
     folder = tmp_path_factory.mktemp("strategies")
     write_strategy(folder / "one", 1)
@@ -32,6 +32,6 @@ def strategies(tmp_path_factory):
 
 
 def pytest_terminal_summary(terminalreporter):
-    from tests.network import broker_name
+    from tests.support.network import broker_name
 
     terminalreporter.write_line(f"MQTT broker of this run, where one was needed: {broker_name()}")

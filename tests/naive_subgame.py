@@ -2,16 +2,15 @@
 
 import numpy as np
 import numpy.typing as npt
-
-from game.betting import CALL, RAISE, Action, BettingState
-from game.evaluator import rank_hand
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.library import find_definition
-from game.tree import ALL_IN, BetMenu, pot_size
-from game.tree_kernels import CHANCE, FOLDED, SHOWDOWN
-from solver.subgame import Subgame
-from solver.subgame_gadget import Gadget
-from solver.vector_cfr import SCHEDULES
+from foldwise.game.betting import CALL, RAISE, Action, BettingState
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.library import find_definition
+from foldwise.game.tree import ALL_IN, BetMenu, pot_size
+from foldwise.game.tree_kernels import CHANCE, FOLDED, SHOWDOWN
+from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame_gadget import Gadget
 
 Float = npt.NDArray[np.float64]
 MENU = BetMenu.same_everywhere([pot_size(1.0), ALL_IN], 4)

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from made_strategies import made_player, short_hunl
+from foldwise.game.cards import parse_cards
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.search.blueprint_values import BlueprintValues
+from foldwise.search.ranges import TableRanges
+from foldwise.solver.subgame_workspace import Workspace
 
-from game.cards import parse_cards
-from game.evaluator import rank_hand
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.tree_kernels import CHANCE, DECISION, FOLDED
-from search.blueprint_values import BlueprintValues
-from search.ranges import TableRanges
-from solver.subgame_workspace import Workspace
+from tests.support.made_strategies import made_player, short_hunl
 
 MENU = "f c 1p a | f c a | f c"
 TURN = tuple(parse_cards("Ah7d2c9s"))
@@ -58,7 +58,8 @@ class SlowValues:
         row = self.row(node, board)
         own = record["player"] == self.responder
         values = [
-            self.value(first + a, board, reach if own else reach * row[:, a]) for a in range(int(record["num_children"]))
+            self.value(first + a, board, reach if own else reach * row[:, a])
+            for a in range(int(record["num_children"]))
         ]
         if not own:
             return np.sum(values, axis=0)
@@ -123,8 +124,7 @@ def test_values_are_the_same_with_any_number_of_threads_and_add_up_to_zero():
     totals = [float(weights[p] @ found[0][p]) for p in (0, 1)]
     assert totals[0] == pytest.approx(-totals[1], abs=1e-5 * abs(totals[0]) + 1e-2)
     best = [
-        float(weights[p] @ BlueprintValues(ranges, Workspace()).response(node, TURN, p, weights[1 - p]))
-        for p in (0, 1)
+        float(weights[p] @ BlueprintValues(ranges, Workspace()).response(node, TURN, p, weights[1 - p])) for p in (0, 1)
     ]
     assert best[0] > totals[0]
     assert best[1] > totals[1]

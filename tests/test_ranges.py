@@ -4,18 +4,18 @@ import random
 
 import numpy as np
 import pytest
-from made_strategies import StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
-from naive_tracker import NaiveTracker
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.tracker import Tracker, make_seat
+from foldwise.game.betting import CALL, RAISE, Action, BettingState
+from foldwise.game.dealing import Shoe
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.tree_kernels import DECISION
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.search.ranges import TableRanges
 from test_tracker import wild_action
 
-from agent.strategy_player import StrategyPlayer
-from agent.tracker import Tracker, make_seat
-from game.betting import CALL, RAISE, Action, BettingState
-from game.dealing import Shoe
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.tree_kernels import DECISION
-from postprocess.language import parse_pipeline
-from search.ranges import TableRanges
+from tests.oracles.naive_tracker import NaiveTracker
+from tests.support.made_strategies import StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
 
 USUAL = "f c 0.5p 1p a | f c 1p a | f c a | f c"
 PIPELINES = ["none", "threshold(0.3)", "new(0.2) except flop"]

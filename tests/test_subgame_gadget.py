@@ -3,14 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.tree import ALL_IN, BetMenu
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame_gadget import Gadget
 
-from game.cards import parse_cards
-from game.errors import DefinitionError
-from game.hole_cards import NUM_PAIRS
-from game.tree import ALL_IN, BetMenu
-from game.tree_kernels import DECISION
-from solver.subgame import Subgame
-from solver.subgame_gadget import Gadget
 from tests.naive_subgame import SlowSolver, reached
 
 Float = npt.NDArray[np.float64]

@@ -5,16 +5,16 @@ import gc
 import numpy as np
 import numpy.typing as npt
 import pytest
+from foldwise.game.betting import CALL, FOLD, RAISE, Action
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import RangeShowdown
+from foldwise.game.tree import ALL_IN, BetMenu, pot_size
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame_workspace import Workspace
 
-from game.betting import CALL, FOLD, RAISE, Action
-from game.cards import parse_cards
-from game.errors import DefinitionError
-from game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from game.showdown import RangeShowdown
-from game.tree import ALL_IN, BetMenu, pot_size
-from game.tree_kernels import DECISION
-from solver.subgame import Subgame
-from solver.subgame_workspace import Workspace
 from tests.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
 Float = npt.NDArray[np.float64]

@@ -51,7 +51,7 @@ def config_text(hierarchical: bool) -> str:
 
 
 def foldwise(*arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "cli.main", *arguments, "--json"]
+    command = [sys.executable, "-m", "foldwise.cli.main", *arguments, "--json"]
     result: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return result
 

@@ -8,14 +8,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.regret_kernels import normalise_sums
-from solver.run import make_solver
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.run import make_solver
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 

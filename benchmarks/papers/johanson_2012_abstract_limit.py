@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.response.responses import Response, has_response, make_response
 from timed import Measure, draw_timed, report_timed, run_timed
-
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.config import RunConfig
-from solver.responses import Response, has_response, make_response
 
 
 def _exploitability(response: Response) -> Measure:

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.config import RunConfig
+from foldwise.solver.response.best_response import ExactResponse, Policy
 from timed import draw_timed, report_timed, run_timed
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from game.tree_kernels import DECISION
-from solver.best_response import ExactResponse, Policy
-from solver.config import RunConfig
 
 
 def entries_of(game: AbstractGame, player: int) -> np.ndarray:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.config import read_config
-from solver.best_response import Policy
-from solver.config import RunConfig
-from solver.regret_kernels import normalise_sums
-from solver.run import make_solver
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import Policy
+from foldwise.solver.run import make_solver
 
 Measure = Callable[[Policy], float]
 

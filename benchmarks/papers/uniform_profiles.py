@@ -2,12 +2,11 @@
 
 import numpy as np
 from curves import CONFIGS
-
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.regret_kernels import normalise_sums
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
 
 PUBLISHED = {
     "kuhn": "458.3 (NashConv 11/12)",

@@ -9,12 +9,11 @@ import time
 from pathlib import Path
 
 from curves import CONFIGS, draw_games, write_game
-
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from abstraction.strategy import Evaluation
-from solver.config import RunConfig
-from solver.run import Run
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.abstraction.strategy import Evaluation
+from foldwise.solver.config import RunConfig
+from foldwise.solver.run import Run
 
 # Name, the paper's exploitability in mb/h, its hours, its iterations.
 PAPER = {

@@ -13,14 +13,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from curves import CONFIGS, draw_games, write_game
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.build import build_abstract_game
-from abstraction.config import read_config
-from solver.best_response import ExactResponse
-from solver.config import RunConfig
-from solver.regret_kernels import normalise_sums
-from solver.run import make_solver
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.build import build_abstract_game
+from foldwise.abstraction.config import read_config
+from foldwise.solver.config import RunConfig
+from foldwise.solver.regret_kernels import normalise_sums
+from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.run import make_solver
 
 PAPER_ITERATIONS_PER_SECOND = 750
 PAPER_STATES = 18_496

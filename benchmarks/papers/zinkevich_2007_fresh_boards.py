@@ -9,13 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-
-from abstraction.build import load_abstract_game
-from abstraction.holdem_deals import CardSource
-from abstraction.sequence_counting import count_sequences, sampled_rows, sequence_tables
-from abstraction.sequence_matrices import NUM_BOARDS, SequenceMatrices
-from abstraction.strategy import Strategy
-from solver.best_response import ExactResponse
+from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.deals.holdem_deals import CardSource
+from foldwise.abstraction.deals.sequence_counting import count_sequences, sampled_rows, sequence_tables
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
+from foldwise.abstraction.strategy import Strategy
+from foldwise.solver.response.best_response import ExactResponse
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import argparse
 import csv
 from pathlib import Path
 
-from game.library import PokerGame, find_game
-from matches.variants import Table, cross_table
+from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.duplicate.comparison import Table, cross_table
 
 # What the paper's row wins from its column, mb/h, within 2: CFR5 to CFR10, and a five-bucket HS bot of three bets a round.
 PAPER = {

@@ -6,9 +6,8 @@ one. That holds in both seats: no hand is so far behind that the small blind wou
 """
 
 import numpy as np
-
-from abstraction.boards import boards
-from abstraction.hand_strength import STRENGTH_UNIT, HandStrength
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 
 BETS = (1.0, 1.0, 2.0, 2.0)
 BLINDS = (0.5, 1.0)

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from solver.config import SolverConfig
-from solver.sampling_kernels import WalkOptions
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 
 @dataclass(frozen=True)

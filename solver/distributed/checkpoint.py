@@ -10,10 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.array_store import (
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     commit_manifest,
     open_array,
@@ -21,11 +19,12 @@ from abstraction.array_store import (
     remove_stale,
     verify_array,
 )
-from abstraction.strategy import Evaluation
-from game.errors import FormatError
-from game.rng import make_states
-from solver.checkpoint import first_difference
-from solver.distributed.pieces import Piece, child_piece
+from foldwise.abstraction.strategy import Evaluation
+from foldwise.game.errors import FormatError
+from foldwise.game.rng import make_states
+from foldwise.solver.checkpoint import first_difference
+from foldwise.solver.distributed.pieces import Piece, child_piece
+from pydantic import BaseModel, ConfigDict
 
 MANIFEST: Final = "distributed.json"
 FORMAT_VERSION: Final = 1

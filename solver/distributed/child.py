@@ -9,27 +9,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.abstract_game import AbstractGame, make_abstract_game
-from abstraction.array_store import ArrayEntry, write_array
-from abstraction.build import config_tree
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.config import check_config
-from abstraction.holdem_deals import BOARD_SIZES, CardSource
-from abstraction.strategy import CARDS, pack_strategy, stored_dtype
-from game.errors import DefinitionError
-from game.library import PokerGame
-from game.rng import make_states
-from solver.config import RunConfig
-from solver.distributed.batch import Answer, Batch, ChildReport, external_options
-from solver.distributed.checkpoint import Shard, load_shard
-from solver.distributed.child_kernels import run_continuations
-from solver.distributed.flops import Counts, FlopDeals, PublicDeals, make_flop_tables
-from solver.distributed.pieces import Piece, child_piece
-from solver.frames import make_frames
-from solver.memory import available_bytes
-from solver.regret_kernels import mean_positive_regret, scale_tables
-from solver.sampling_kernels import Frames, WalkOptions
+from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
+from foldwise.abstraction.build import config_tree
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.config import check_config
+from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES, CardSource
+from foldwise.abstraction.storage.array_store import ArrayEntry, write_array
+from foldwise.abstraction.strategy import CARDS, pack_strategy, stored_dtype
+from foldwise.game.errors import DefinitionError
+from foldwise.game.library import PokerGame
+from foldwise.game.rng import make_states
+from foldwise.solver.config import RunConfig
+from foldwise.solver.distributed.batch import Answer, Batch, ChildReport, external_options
+from foldwise.solver.distributed.checkpoint import Shard, load_shard
+from foldwise.solver.distributed.child_kernels import run_continuations
+from foldwise.solver.distributed.flops import Counts, FlopDeals, PublicDeals, make_flop_tables
+from foldwise.solver.distributed.pieces import Piece, child_piece
+from foldwise.solver.memory_estimate import available_bytes
+from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import Frames, WalkOptions
 
 Float = npt.NDArray[np.float64]
 HEAD_STREAMS = 2  # random streams 0 and 1 are the head's: hands, and its walks

@@ -2,12 +2,11 @@
 """A child's share: real flops that its hands leave, deals on them, and the walks from the head's continuations."""
 
 import numpy as np
-
-from abstraction.card_abstraction_kernels import buckets_into
-from game.compiled import kernel
-from game.evaluator_kernels import rank_of_hand
-from game.rng_kernels import next_below
-from solver.sampling_kernels import walk_external_from
+from foldwise.abstraction.cards.card_abstraction_kernels import buckets_into
+from foldwise.game.compiled import kernel
+from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.rng_kernels import next_below
+from foldwise.solver.sampling.sampling_kernels import walk_external_from
 
 
 @kernel

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
-from solver.distributed.child import Child, ChildSpec, make_child
+from foldwise.solver.distributed.child import Child, ChildSpec, make_child
 
 
 class Engine(Protocol):
@@ -39,6 +39,6 @@ def start_engine(specs: Sequence[ChildSpec], ray_address: str | None) -> Engine:
     """Children of these specs: in this process, or on Ray."""
     if ray_address is None:
         return InProcessEngine([make_child(spec) for spec in specs])
-    from solver.distributed.ray_engine import RayEngine
+    from foldwise.solver.distributed.ray_engine import RayEngine
 
     return RayEngine(specs, ray_address)

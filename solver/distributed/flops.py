@@ -8,12 +8,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.boards import boards
-from abstraction.card_abstraction import CardAbstraction
-from abstraction.joint_deals import SHOWDOWN_OUTCOMES
-from game.evaluator import evaluator_tables
-from solver.distributed.child_kernels import count_flops, draw_boards
+from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.solver.distributed.child_kernels import count_flops, draw_boards
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]

@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.abstract_game import AbstractGame
-from game.rng import make_states
-from game.tree_kernels import CHANCE, SHOWDOWN
-from solver.config import RunConfig
-from solver.distributed.batch import Answer, Batch, ChildProgress, ChildReport, external_options
-from solver.distributed.child import HEAD_STREAMS
-from solver.distributed.engine import Engine
-from solver.distributed.pieces import Piece, child_piece, top_piece, whole_pieces
-from solver.distributed.top_kernels import deal_hands, run_top
-from solver.frames import make_frames
-from solver.regret_kernels import mean_positive_regret, scale_tables
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.rng import make_states
+from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
+from foldwise.solver.config import RunConfig
+from foldwise.solver.distributed.batch import Answer, Batch, ChildProgress, ChildReport, external_options
+from foldwise.solver.distributed.child import HEAD_STREAMS
+from foldwise.solver.distributed.engine import Engine
+from foldwise.solver.distributed.pieces import Piece, child_piece, top_piece, whole_pieces
+from foldwise.solver.distributed.top_kernels import deal_hands, run_top
+from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
+from foldwise.solver.sampling.frames import make_frames
 
 Float = npt.NDArray[np.float64]
 

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from abstraction.abstract_game import AbstractGame
-from game.errors import DefinitionError
-from game.tree_kernels import DECISION
-from solver.distributed.child_kernels import copy_clusters
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.errors import DefinitionError
+from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.distributed.child_kernels import copy_clusters
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from game.errors import DefinitionError, ProtocolError
-from solver.distributed.child import ChildSpec, make_child
+from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.solver.distributed.child import ChildSpec, make_child
 
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from abstraction.abstract_game import AbstractGame
-from abstraction.array_store import ArrayEntry, find_entry, open_array, write_array
-from abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
-from game.errors import DefinitionError
-from solver.config import RunConfig
-from solver.distributed import checkpoint
-from solver.distributed.child import ChildSpec
-from solver.distributed.engine import Engine, start_engine
-from solver.distributed.flops import cluster_flops
-from solver.distributed.head import Head
-from solver.distributed.pieces import (
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.storage.array_store import ArrayEntry, find_entry, open_array, write_array
+from foldwise.abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
+from foldwise.game.errors import DefinitionError
+from foldwise.solver.config import RunConfig
+from foldwise.solver.distributed import checkpoint
+from foldwise.solver.distributed.child import ChildSpec
+from foldwise.solver.distributed.engine import Engine, start_engine
+from foldwise.solver.distributed.flops import cluster_flops
+from foldwise.solver.distributed.head import Head
+from foldwise.solver.distributed.pieces import (
     assign_clusters,
     check_children,
     child_piece,
@@ -25,7 +24,7 @@ from solver.distributed.pieces import (
     num_clusters,
     whole_pieces,
 )
-from solver.run import Progress, Run
+from foldwise.solver.run import Progress, Run
 
 _ZEROS = 1 << 22  # entries written at a time
 
@@ -37,7 +36,7 @@ def check_settings(config: RunConfig, ray_address: str | None) -> None:
         raise no_clusters(config.name)
     check_children(config.distributed_options.children or 1, config.cards.public.clusters)
     if ray_address is not None:
-        from solver.distributed.ray_engine import check_address
+        from foldwise.solver.distributed.ray_engine import check_address
 
         check_address(ray_address)
 

@@ -2,12 +2,11 @@
 """The head's walk: external sampling over the preflop part of the tree, with continuations left to the children."""
 
 import numpy as np
-
-from game.compiled import kernel
-from game.rng_kernels import next_uniform, shuffle_first
-from game.tree_kernels import DECISION, FOLDED
-from solver.regret_kernels import draw_action, match_regrets
-from solver.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
+from foldwise.game.compiled import kernel
+from foldwise.game.rng_kernels import next_uniform, shuffle_first
+from foldwise.game.tree_kernels import DECISION, FOLDED
+from foldwise.solver.regret_kernels import draw_action, match_regrets
+from foldwise.solver.sampling.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
 
 
 @kernel

@@ -1,0 +1,224 @@
+"""A card abstraction: the bucket of (hand, board) on every street, from Python and inside kernels, and its folder."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from foldwise.abstraction.cards import card_abstraction_kernels as kernels
+from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
+from foldwise.game.errors import FormatError
+from foldwise.game.hand_index import hand_index
+from numpy.typing import NDArray
+
+KIND = "card abstraction"
+FORMAT_VERSION = 1
+STREETS = ("preflop", "flop", "turn", "river")
+STREET_CARDS = (2, 5, 6, 7)
+METHODS = {
+    "lossless": kernels.LOSSLESS,
+    "raw": kernels.RAW,
+    "table": kernels.TABLE,
+    "cells": kernels.CELLS,
+    "nearest": kernels.NEAREST,
+}
+PARENTS = {"none": kernels.NO_PARENT, "bucket": kernels.PARENT_BUCKET, "cluster": kernels.PARENT_CLUSTER}
+
+_NO_TABLE = np.zeros(0, np.uint16)
+_NO_CELLS = np.zeros((0, 0), np.int32)
+_NO_FEATURES = np.zeros((0, 0), np.uint8)
+_NO_CENTRES = np.zeros((0, 0, 0), np.uint8)
+
+
+class CardAbstractionTables(NamedTuple):
+    """What the lookup kernels read."""
+
+    plan: NDArray[np.int64]  # how each street looks up, and the hand-index tables: see the kernels
+    clusters: NDArray[np.uint16]  # [1755] public cluster of each flop, or empty
+    preflop_table: NDArray[np.uint16]  # [classes] bucket, or cell
+    flop_table: NDArray[np.uint16]
+    turn_table: NDArray[np.uint16]
+    river_table: NDArray[np.uint16]
+    cells: NDArray[np.int32]  # bucket by parent and cell, street after street
+    features: NDArray[np.uint8]  # [classes, D] of the street that looks for the nearest centre
+    centres: NDArray[np.uint8]  # [parent * K, D]
+
+
+@dataclass(frozen=True)
+class StreetAbstraction:
+    """One street: how its bucket is found, and the arrays that takes."""
+
+    method: str  # a key of METHODS
+    num_buckets: int
+    shape: tuple[int, ...]  # of the hand index
+    parent: str = "none"  # a key of PARENTS
+    table: NDArray[np.uint16] = field(default_factory=lambda: _NO_TABLE)
+    cells: NDArray[np.int32] = field(default_factory=lambda: _NO_CELLS)
+    features: NDArray[np.uint8] = field(default_factory=lambda: _NO_FEATURES)
+    centres: NDArray[np.uint8] = field(default_factory=lambda: _NO_CENTRES)
+    note: str = ""  # what a reader should know, as that it was trained on a sample
+
+    @property
+    def classes(self) -> int:
+        """Suit-distinct classes the street tells apart before bucketing."""
+        return hand_index(self.shape).size
+
+
+class CardAbstraction:
+    """Buckets of up to four streets. `made_from` explains them; the fingerprint is a hash of it and of the arrays."""
+
+    def __init__(
+        self,
+        streets: Sequence[StreetAbstraction],
+        made_from: dict[str, Any],
+        clusters: NDArray[np.uint16] | None = None,
+        fingerprint: str | None = None,
+    ) -> None:
+        self.streets = tuple(streets)
+        self.made_from = made_from
+        self.folder: Path | None = None  # where it was loaded from
+        self.clusters = _NO_TABLE if clusters is None else clusters
+        self.tables = self._make_tables()
+        self.fingerprint = fingerprint or self._hash()
+
+    def _make_tables(self) -> CardAbstractionTables:
+        plan = np.zeros(kernels.PLAN_HEADER, np.int64)
+        cells: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
+        features, centres = _NO_FEATURES, np.zeros((0, 0), np.uint8)
+        tables = [street.table for street in self.streets]
+        for number, street in enumerate(self.streets):
+            row = plan[kernels.PLAN_ROW * number :]
+            row[kernels.METHOD] = METHODS[street.method]
+            row[kernels.PARENT] = PARENTS[street.parent]
+            row[kernels.CELLS_START] = sum(part.size for part in cells)
+            row[kernels.CELLS_WIDTH] = street.cells.shape[1]
+            row[kernels.NUM_CENTRES] = street.centres.shape[1]
+            cells.append(street.cells.ravel())
+            if street.method == "nearest":
+                features, centres = street.features, street.centres.reshape(-1, street.centres.shape[2])
+        for place, shape in [
+            *((kernels.PLAN_ROW * number + kernels.INDEX, street.shape) for number, street in enumerate(self.streets)),
+            (kernels.CLUSTER_INDEX, (3,)),
+        ]:
+            plan[place] = plan.size
+            plan = np.concatenate((plan, hand_index(shape).tables))
+        tables += [_NO_TABLE] * (len(STREETS) - len(tables))
+        arrays: list[NDArray[Any]] = [plan, self.clusters, *tables, np.concatenate(cells), features, centres]
+        return CardAbstractionTables(*(_frozen(array) for array in arrays))
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Buckets of each street."""
+        return tuple(street.num_buckets for street in self.streets)
+
+    @property
+    def bytes(self) -> int:
+        return sum(array.nbytes for array in self._arrays().values())
+
+    def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
+        """Bucket of two hole cards on a board of 0, 3, 4 or 5 cards, dealt in that order."""
+        cards = np.array([*hand, *board], np.int64)
+        street = self._street_of(cards)
+        return int(kernels.bucket_of(self.tables, street, cards))
+
+    def buckets(self, hand: Sequence[int], board: Sequence[int] = ()) -> tuple[int, ...]:
+        """Bucket on each street up to the board's."""
+        cards = np.array([*hand, *board], np.int64)
+        out = np.zeros(self._street_of(cards) + 1, np.int64)
+        kernels.buckets_into(self.tables, out.size, cards, out)
+        return tuple(out.tolist())
+
+    def bucket_hands(self, street: int, hands: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Bucket of each row of [n, cards of the street]. Cards are trusted."""
+        out = np.empty(len(hands), np.int64)
+        kernels.bucket_hands_into(self.tables, street, hands, out)
+        return out
+
+    def _street_of(self, cards: NDArray[np.int64]) -> int:
+        known = STREET_CARDS[: len(self.streets)]
+        if cards.size not in known or len(set(cards.tolist())) != cards.size or cards.min() < 0 or cards.max() > 51:
+            boards = ", ".join(str(count - 2) for count in known)
+            raise ValueError(f"cards {cards.tolist()}: expected two hole cards and {boards} board cards, all distinct")
+        return known.index(cards.size)
+
+    def copy_to(self, folder: Path) -> None:
+        """Put the abstraction beside what was made with it: by links to its own folder where the disk allows."""
+        try:
+            if CardAbstraction.load(folder, check=False).fingerprint == self.fingerprint:
+                return
+        except FormatError:
+            pass
+        if self.folder is None:
+            self.save(folder)
+            return
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=_link_or_copy)
+            shutil.rmtree(folder, ignore_errors=True)
+            temporary.rename(folder)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+    def save(self, folder: Path) -> None:
+        """Write the folder, whole or not at all."""
+        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self._arrays())
+
+    @classmethod
+    def load(cls, folder: Path, *, check: bool = True) -> "CardAbstraction":
+        """Read a folder; arrays stay memory-mapped. `FormatError` when it is absent, damaged or of another kind."""
+        manifest, arrays = load_arrays(folder, KIND, FORMAT_VERSION, check=check)
+        streets = []
+        try:
+            for name, fields in zip(STREETS, manifest.made_from["streets"]):
+                own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
+                own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
+                streets.append(StreetAbstraction(**own))
+            loaded = cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"{str(folder / MANIFEST)!r} is damaged ({error}): write the folder again") from None
+        loaded.folder = folder
+        return loaded
+
+    def _description(self) -> dict[str, Any]:
+        streets = [
+            {name: getattr(street, name) for name in ("method", "num_buckets", "shape", "parent", "note")}
+            for street in self.streets
+        ]
+        return {"config": self.made_from, "streets": streets}
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {"clusters": self.clusters} if self.clusters.size else {}
+        for name, street in zip(STREETS, self.streets):
+            for part in ("table", "cells", "features", "centres"):
+                array = getattr(street, part)
+                if array.size:
+                    arrays[f"{name}-{part}"] = array
+        return arrays
+
+    def _hash(self) -> str:
+        digest = hashlib.sha256(json.dumps(self._description(), sort_keys=True).encode())
+        for name, array in sorted(self._arrays().items()):
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, as a memory-mapped array is: the kernels compile for one kind of array only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,83 @@
+"""Folders of arrays under one kind of manifest: hand-strength tables and card abstractions.
+
+The manifest names what the arrays were made from (`fingerprint`); how files are written and checked is `array_store`'s.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foldwise.abstraction.storage.array_store import (
+    CHECKED_BYTES,
+    ArrayEntry,
+    commit_manifest,
+    open_array,
+    remove_stale,
+    verify_array,
+    write_array,
+)
+from foldwise.abstraction.storage.array_store import read_manifest as read_any_manifest
+from foldwise.game.errors import FormatError
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+MANIFEST = "manifest.json"
+
+
+class Manifest(BaseModel):
+    """The `manifest.json` of a folder of arrays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: int = 1  # of this model
+    kind: str  # what the folder holds: "hand strength", "card abstraction"
+    content_version: int
+    fingerprint: str
+    made_from: dict[str, Any]  # whatever explains the fingerprint to a reader
+    arrays: dict[str, ArrayEntry]
+
+
+def save_arrays(
+    folder: Path,
+    kind: str,
+    content_version: int,
+    fingerprint: str,
+    made_from: dict[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> Manifest:
+    """Write the folder; what stood there before is replaced by one rename."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = {name: write_array(folder, name, array) for name, array in arrays.items()}
+    manifest = Manifest(
+        kind=kind, content_version=content_version, fingerprint=fingerprint, made_from=made_from, arrays=entries
+    )
+    commit_manifest(folder, MANIFEST, manifest)
+    remove_stale(folder, "*.npy", entries)
+    return manifest
+
+
+def read_manifest(folder: Path, kind: str, content_version: int) -> Manifest:
+    """The manifest of a folder of the given kind and version; `FormatError` when there is none or another."""
+    manifest = read_any_manifest(folder, MANIFEST, Manifest, f"folder of {kind}")
+    if (manifest.kind, manifest.content_version) != (kind, content_version):
+        raise FormatError(
+            f"{str(folder)!r} holds {manifest.kind!r} version {manifest.content_version}, expected {kind!r} version "
+            f"{content_version}: build the folder again"
+        )
+    return manifest
+
+
+def load_arrays(
+    folder: Path, kind: str, content_version: int, *, check: bool = True
+) -> tuple[Manifest, dict[str, NDArray[Any]]]:
+    """Manifest and read-only memory-mapped arrays; `FormatError` when a file is missing, cut or damaged.
+
+    Without `check` large arrays are not read through.
+    """
+    manifest = read_manifest(folder, kind, content_version)
+    arrays = {}
+    for name, entry in manifest.arrays.items():
+        arrays[name] = open_array(folder, entry)
+        if check or arrays[name].nbytes <= CHECKED_BYTES:
+            verify_array(folder, entry)
+    return manifest, arrays

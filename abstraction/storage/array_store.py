@@ -1,0 +1,182 @@
+"""Folders of plain `.npy` arrays that a JSON manifest commits: what is named in the manifest is whole.
+
+Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
+the current ones, and what no manifest names any more is removed. A crash at any moment leaves the old folder or the
+new one. Arrays are memory-mapped when read; of large ones opening reads nothing, small ones are checked each time.
+"""
+
+import contextlib
+import hashlib
+import json
+import mmap
+import os
+import tokenize
+from collections.abc import Mapping
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+from foldwise.game.errors import DefinitionError, FormatError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+Manifest = TypeVar("Manifest", bound=BaseModel)
+
+_CHUNK_BYTES = 1 << 24
+CHECKED_BYTES = 1 << 26  # arrays up to here are held against their checksums whenever they are opened
+_MAP_RANDOM_BYTES = 1 << 26  # arrays from here on are looked up here and there: read-ahead would only hurt
+
+
+class ArrayEntry(BaseModel):
+    """One array file of a manifest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str
+    xxh3: str
+
+
+def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
+    """Write one array under a new name, fsynced, with its checksums; a failure leaves no file behind."""
+    array = np.ascontiguousarray(array)
+    names = chain([f"{stem}.npy"], (f"{stem}-{number}.npy" for number in count(1)))
+    file = next(name for name in names if not (folder / name).exists())
+    path = folder / file
+    sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
+    try:
+        with path.open("wb") as stream:
+            np.lib.format.write_array_header_2_0(stream, np.lib.format.header_data_from_array_1_0(array))
+            data = memoryview(array.reshape(-1).view(np.uint8).data)
+            for start in range(0, len(data), _CHUNK_BYTES):
+                chunk = data[start : start + _CHUNK_BYTES]
+                sha256.update(chunk)
+                xxh3.update(chunk)
+                stream.write(chunk)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return ArrayEntry(
+        file=file,
+        dtype=array.dtype.str,
+        shape=array.shape,
+        sha256=sha256.hexdigest(),
+        xxh3=xxh3.hexdigest(),
+    )
+
+
+def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> ArrayEntry:
+    """The entry of an array that the manifest at `path` must have."""
+    if name not in arrays:
+        raise FormatError(f"{str(path)!r} names no array {name!r}: write the folder again")
+    return arrays[name]
+
+
+def check_writable(folder: Path) -> None:
+    """Make a folder before the work, not after it: one that cannot be written is found out at once."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DefinitionError(
+            f"output {str(folder)!r} cannot be made ({error.strerror}): give another folder"
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise DefinitionError(f"output {str(folder)!r} cannot be written to: give another folder")
+
+
+def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[Any]:
+    """Map a `.npy` file read-only; a missing, cut or foreign one is reported by its name."""
+    try:
+        # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
+        return np.lib.format.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise FormatError(f"{str(path)!r} is missing: the folder is incomplete, {remedy}") from None
+    except (ValueError, OSError, EOFError, SyntaxError, TypeError, OverflowError, tokenize.TokenError) as error:
+        reason = " ".join(str(error).split())
+        raise FormatError(f"{str(path)!r} is damaged ({reason}): {remedy}") from error
+
+
+def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
+    """Map an array read-only, as the manifest describes it."""
+    path = folder / entry.file
+    array = map_file(path)
+    if (array.shape, array.dtype.str) != (entry.shape, entry.dtype):
+        raise FormatError(
+            f"{str(path)!r} holds {array.dtype.str} {array.shape}, the manifest says {entry.dtype} {entry.shape}: "
+            "write the folder again"
+        )
+    if array.nbytes >= _MAP_RANDOM_BYTES and isinstance(array.base, mmap.mmap):
+        array.base.madvise(mmap.MADV_RANDOM)
+    plain: npt.NDArray[Any] = np.asarray(array)
+    return plain
+
+
+def verify_array(folder: Path, entry: ArrayEntry) -> None:
+    """Read an array through and compare its checksum; damage is reported by the file's name."""
+    data = memoryview(np.ascontiguousarray(open_array(folder, entry)).reshape(-1).view(np.uint8).data)
+    xxh3 = xxhash.xxh3_128()
+    for start in range(0, len(data), _CHUNK_BYTES):
+        xxh3.update(data[start : start + _CHUNK_BYTES])
+    if xxh3.hexdigest() != entry.xxh3:
+        raise FormatError(
+            f"{str(folder / entry.file)!r} is damaged: its checksum is not the one in the manifest; write the folder again"
+        )
+
+
+def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
+    """Make `manifest` the current one by a single rename."""
+    temporary = folder / f".{name}.tmp"
+    try:
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(manifest.model_dump_json(indent=1) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(folder / name)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:
+    """Remove the arrays matching `pattern` that no manifest names any more."""
+    kept = {entry.file for entry in keep.values()}
+    for path in folder.glob(pattern):
+        if path.name not in kept:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> Manifest:
+    """Read and check a manifest; `what` names the folder's kind in errors."""
+    path = folder / name
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise FormatError(f"{str(folder)!r} is no {what}: it has no {name}") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{str(path)!r} is damaged: it is not text") from None
+    try:
+        version = json.loads(text).get("format_version")
+        expected = model.model_fields["format_version"].default
+        if version != expected:
+            raise FormatError(
+                f"{str(path)!r} has format version {version}, expected {expected}: write the folder again"
+            )
+        return model.model_validate_json(text)
+    except (json.JSONDecodeError, AttributeError):
+        raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise FormatError(f"{str(path)!r}: {place}: {first['msg']}: write the folder again") from None

@@ -1,0 +1,225 @@
+"""Comparisons on shared deals: one strategy under several post-processings, and cross tables of players.
+
+Every match of a comparison has the same seed, so the same cards and, for each player, the same draws. What two variants
+win on the same pair of hands against the same opponent is then correlated, and their difference has an interval of its
+own, tighter than those of the two results.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.duplicate.match import pairs_by_position, play_match
+from foldwise.matches.engine.compiled_match import play_values
+from foldwise.matches.plan import MatchPlan, Score, create_folder
+from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
+from foldwise.matches.statistics import Estimate, estimate
+
+Float = npt.NDArray[np.float64]
+Listener = Callable[[str, float], None]  # what is done, and the share of the matches
+CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
+
+
+@dataclass(frozen=True)
+class Table:
+    """What all matches of a comparison share."""
+
+    game: str
+    definition: GameDefinition
+    hands: int  # from each side
+    seed: int
+    over: str  # tcp or memory; an external program plays over tcp whatever this says
+    jobs: int
+    folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
+    score: Score = "chips"
+
+    def plan(self, first: str, second: str) -> MatchPlan:
+        external = first.startswith("cmd:") or second.startswith("cmd:")
+        return MatchPlan(
+            players=(first, second),
+            game=self.game,
+            definition=self.definition.to_text(),
+            hands=self.hands,
+            seed=self.seed,
+            repeat=1,
+            over="tcp" if external or self.over == "tcp" else "memory",
+            score=self.score,
+        )
+
+    def pairs(self, first: str, second: str) -> Float:
+        """What `first` wins a hand in each pair, in chips, however they are scored."""
+        plan = self.plan(first, second)
+        if self.score == "expectation":
+            values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
+            return np.asarray(values.mean(axis=1))
+        if plan.over == "memory" and self.folder is None and self.score == "chips":
+            return self._pairs_in_memory(plan)
+        with ExitStack() as stack:
+            if self.folder is not None:
+                folder = self.folder / f"{sum(1 for _ in self.folder.iterdir()):03d}"
+            else:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="foldwise-compare-"))) / "match"
+            played = plan.model_copy(update={"score": "chips"})  # scored below, from the logs
+            create_folder(folder, played)
+            result = play_match(played, folder, self.jobs, lambda *_: None)
+            if result["faults"]:
+                raise DefinitionError(
+                    f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
+                )
+            scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
+            return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
+
+    def _pairs_in_memory(self, plan: MatchPlan) -> Float:
+        tables = []
+        for run in plan.runs(0):
+            players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
+            _check_compiled(players)
+            tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
+        first, second = tables
+        return (first[:, 0] + second[:, 1]) / 2.0
+
+    def estimate(self, pairs: Float) -> Estimate:
+        return estimate(pairs, self.definition.big_blind)
+
+
+def _check_compiled(players: Sequence[Player]) -> None:
+    for player in players:
+        if not isinstance(player, Bot | StrategyPlayer):
+            raise DefinitionError(f"{type(player).__name__} plays over tcp only: give --over tcp")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant against every opponent."""
+
+    variant: str
+    results: list[Estimate]  # by opponent
+    average: Estimate  # over the opponents
+    minimum_mbb: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What variant `a` wins more than `b` on the same deals, averaged over the opponents, and by opponent."""
+
+    a: str
+    b: str
+    average: Estimate
+    results: list[Estimate]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Variants x opponents."""
+
+    opponents: list[str]
+    rows: list[Row]
+    differences: list[Difference]
+    seconds: float
+    hands_per_second: float
+
+
+def compare(
+    table: Table,
+    folder: Path,
+    variants: Sequence[str],
+    opponents: Sequence[str],
+    listen: Listener,
+    translation: str = "pseudo-harmonic",
+    listen_cells: CellListener | None = None,
+) -> Comparison:
+    """The strategy in `folder` under each of `variants`, against each of `opponents`."""
+    start = time.monotonic()
+    pairs = np.empty((len(variants), len(opponents), table.hands))
+    for i, variant in enumerate(variants):
+        for j, opponent in enumerate(opponents):
+            listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
+            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
+            if listen_cells is not None:
+                listen_cells(i, j, pairs[i, j])
+    return comparison_of(table, variants, opponents, pairs, time.monotonic() - start)
+
+
+def comparison_of(
+    table: Table, variants: Sequence[str], opponents: Sequence[str], pairs: Float, seconds: float
+) -> Comparison:
+    """The comparison of what each variant wins from each opponent in each pair, [variant, opponent, pair]."""
+    rows = []
+    for variant, of_variant in zip(variants, pairs):
+        results = [table.estimate(values) for values in of_variant]
+        average = table.estimate(of_variant.mean(axis=0))
+        rows.append(Row(variant, results, average, min(result.mean_mbb for result in results)))
+    differences = []
+    for i, j in combinations(range(len(variants)), 2):
+        delta = pairs[i] - pairs[j]
+        by_opponent = [table.estimate(values) for values in delta]
+        differences.append(Difference(variants[i], variants[j], table.estimate(delta.mean(axis=0)), by_opponent))
+    hands = 2 * table.hands * len(variants) * len(opponents)
+    return Comparison(list(opponents), rows, differences, seconds, hands / max(seconds, 1e-9))
+
+
+def comparison_dict(comparison: Comparison, exploitability_mbb: Sequence[float | None]) -> dict[str, Any]:
+    """A comparison as JSON, with what each variant can lose where that is known."""
+    rows = []
+    for row, exploitability in zip(comparison.rows, exploitability_mbb):
+        entry: dict[str, Any] = {
+            "variant": row.variant,
+            "results": [
+                {"opponent": opponent, **_result_dict(result)}
+                for opponent, result in zip(comparison.opponents, row.results)
+            ],
+            "avg_mbb": row.average.mean_mbb,
+            "avg_ci95_mbb": row.average.ci95_mbb,
+            "min_mbb": row.minimum_mbb,
+        }
+        if exploitability is not None:
+            entry["exploitability_mbb"] = exploitability
+        rows.append(entry)
+    differences = [
+        {
+            "a": difference.a,
+            "b": difference.b,
+            "mean_mbb": difference.average.mean_mbb,
+            "ci95_mbb": difference.average.ci95_mbb,
+            "results": [
+                {"opponent": opponent, **_result_dict(result)}
+                for opponent, result in zip(comparison.opponents, difference.results)
+            ],
+        }
+        for difference in comparison.differences
+    ]
+    return {
+        "opponents": comparison.opponents,
+        "rows": rows,
+        "differences": differences,
+        "seconds": comparison.seconds,
+        "hands_per_second": comparison.hands_per_second,
+    }
+
+
+def _result_dict(result: Estimate) -> dict[str, Any]:
+    return {"mean_mbb": result.mean_mbb, "ci95_mbb": result.ci95_mbb, "hands": 2 * result.count}
+
+
+def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:
+    """What each row's player wins from each column's; None on the diagonal."""
+    cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
+    meetings = list(combinations(range(len(players)), 2))
+    for done, (i, j) in enumerate(meetings):
+        listen(f"{players[i]} against {players[j]}", done / len(meetings))
+        result = table.estimate(table.pairs(players[i], players[j]))
+        cells[i][j] = result
+        cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
+    return cells

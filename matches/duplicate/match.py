@@ -1,0 +1,185 @@
+"""Duplicate matches: every seed from both sides, over sockets or in memory, in parallel, with one result.
+
+The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
+"""
+
+import json
+import multiprocessing
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import make_player
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.duplicate.processes import play_over_tcp
+from foldwise.matches.engine.compiled_match import HandListener, MemoryMatch, play_in_memory
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.scoring.ranges import Float
+from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
+from foldwise.matches.statistics import position_values
+from foldwise.matches.table.log import hand_number, state_lines
+from foldwise.matches.table.log_tail import LogTail
+
+_REPORT_SECONDS = 2.0
+Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
+RunListener = Callable[[Run], HandListener]  # who listens to a run's hands
+
+
+def play_match(
+    plan: MatchPlan, folder: Path, jobs: int, listen: Listener, listen_hands: RunListener | None = None
+) -> dict[str, Any]:
+    """Play what is missing of a match in its folder, write and return the result."""
+    definition = parse_definition(plan.definition, source=PLAN_FILE)
+    if definition.num_players != 2:
+        raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
+    if plan.score == "expectation":
+        result = score_boards(plan, definition, folder, jobs, listen)
+        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        return result
+    scorer = make_scorer(plan, definition, jobs, listen)
+    start = time.monotonic()
+    hands_before = _count_hands(plan, folder, plan.repeat)
+    faults = 0
+    num_matches = 0
+    matches: list[Float] = []
+
+    def report() -> None:
+        hands = _count_hands(plan, folder, plan.repeat)
+        listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
+
+    while num_matches < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
+        # With a target there is a look after each round of matches that fills the cores; without one, one round.
+        size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
+        indices = range(num_matches, min(num_matches + size, plan.repeat))
+        runs = [run for index in indices for run in plan.runs(index)]
+        faults += _play_runs(plan, runs, folder, jobs, report, listen_hands)
+        num_matches = indices.stop
+        matches += [pairs_by_position(plan, folder, index, definition, scorer) for index in indices]
+    chips = None
+    if plan.all_in_ev or plan.score != "chips":
+        chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
+    result = match_result(plan, definition, matches, chips)
+    seconds = time.monotonic() - start
+    result["seconds"] = seconds
+    result["hands_per_second"] = (result["hands"] - hands_before) / seconds
+    result["faults"] = faults
+    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def _count_hands(plan: MatchPlan, folder: Path, num_matches: int) -> int:
+    paths = [run.log_path(folder) for index in range(num_matches) for run in plan.runs(index)]
+    return sum(sum(1 for _ in state_lines(path)) for path in paths if path.exists())
+
+
+def _play_runs(
+    plan: MatchPlan,
+    runs: list[Run],
+    folder: Path,
+    jobs: int,
+    report: Callable[[], None],
+    listen_hands: RunListener | None,
+) -> int:
+    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
+    stop = threading.Event()
+    tails: list[LogTail] = []
+    with _pool(plan, jobs) as pool:
+        direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
+        if listen_hands is not None and direct is None:  # other processes write the logs
+            tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
+        if plan.over == "tcp":
+            cores = _cores(jobs)
+            waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
+        else:
+            # An event cannot be handed to another process; those get the interrupt themselves.
+            heard = stop if isinstance(pool, ThreadPoolExecutor) else None
+            waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
+        faults = 0
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
+                faults += sum(future.result() for future in done)
+                report()
+                for tail in tails:
+                    tail.read()
+        finally:  # an interrupt or a broken run: what is finished stays in the logs
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+    return faults
+
+
+def _plays_compiled(spec: str) -> bool:
+    return isinstance(make_player(spec, 0), Bot | StrategyPlayer)
+
+
+def _pool(plan: MatchPlan, jobs: int) -> Executor:
+    """Threads where the work is done by other processes or by the compiled engine, which runs without the GIL;
+    processes for players written in Python.
+    """
+    if plan.over == "tcp" or all(map(_plays_compiled, plan.players)):
+        return ThreadPoolExecutor(jobs)
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _cores(jobs: int) -> "queue.SimpleQueue[int]":
+    """A processor for each of `jobs` runs at a time, in turn over those this process may use."""
+    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    cores: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for core in islice(cycle(available), jobs):
+        cores.put(core)
+    return cores
+
+
+def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> int:
+    core = cores.get()
+    try:
+        return play_over_tcp(run, folder, stop, core)
+    finally:
+        cores.put(core)
+
+
+def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None) -> int:
+    plan = run.plan
+    definition = parse_definition(plan.definition, source=PLAN_FILE)
+    match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
+    specs = zip(run.players(), run.player_seeds())
+    players = tuple(make_player(spec, seed) for spec, seed in specs)
+    return play_in_memory(match, players, run.log_path(folder), stop, listen)
+
+
+def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Scorer = chips_scorer) -> list[list[float]]:
+    """Values of a run's log by hand and seat; raises `FormatError` unless every hand is there exactly once."""
+    by_seat = []
+    for expected, line in enumerate(state_lines(run.log_path(folder))):
+        number = hand_number(line)
+        if number != expected:
+            raise FormatError(f"{run.log_path(folder)}: hand {number} where {expected} was expected: a damaged log")
+        first = (number + (run.order == "BA")) % 2
+        values = scorer(line, first)
+        by_seat.append(values if number % 2 == 0 else values[::-1])
+    if len(by_seat) != run.plan.hands:
+        raise FormatError(f"{run.log_path(folder)}: {len(by_seat)} hands, expected {run.plan.hands}: use --resume")
+    return by_seat
+
+
+def pairs_by_position(
+    plan: MatchPlan, folder: Path, index: int, definition: GameDefinition, scorer: Scorer = chips_scorer
+) -> Float:
+    """[pairs, 2]: A's values in positions 0 and 1 of each pair of hands of one duplicate match."""
+    first, second = (seat_table(run, folder, definition, scorer) for run in plan.runs(index))
+    return np.stack([position_values(first, second, position) for position in range(2)], axis=1)
+
+
+def default_jobs() -> int:
+    return os.cpu_count() or 1

@@ -1,0 +1,76 @@
+"""What runs in the processes of a match over tcp: one dealer, or one built-in player."""
+
+import gc
+import logging
+import os
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from foldwise.agent.client import play_match
+from foldwise.agent.player import make_player
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import parse_definition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.table.dealer import MatchSettings, run_match
+from foldwise.matches.table.loop import run_loop
+
+
+def load() -> None:
+    """Load tables and kernels once, in the process that all others are forked from: two seconds each saved."""
+    evaluator_tables()
+    make_player("bot:call", 0)
+    game = find_game("hunl")
+    assert isinstance(game, PokerGame)
+    next(Shoe(game.definition, 0).deals())
+    gc.freeze()  # what is loaded stays for good: collections in the children need not walk, and so copy, its pages
+
+
+def _redirect(out: Path, err: Path) -> None:
+    for path, descriptor in ((out, 1), (err, 2)):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+
+
+def _keep_to(core: int | None) -> None:
+    if core is not None and hasattr(os, "sched_setaffinity"):  # Linux has it
+        os.sched_setaffinity(0, {core})
+
+
+def deal(settings: MatchSettings, folder: Path, ports: Connection, core: int | None = None) -> None:
+    """The dealer: tells its ports through the pipe, and exits as `foldwise dealer` does."""
+    _keep_to(core)
+    err = folder / f"{settings.name}.err"
+    _redirect(Path(os.devnull), err)
+
+    def write_out(line: str) -> None:
+        if not ports.closed:  # the first line; the score stands in the log
+            ports.send(line)
+            ports.close()
+
+    def write_err(data: bytes) -> None:
+        os.write(2, data)
+
+    sys.exit(0 if run_loop(run_match(settings, write_out, write_err, folder)) else 1)
+
+
+def play(
+    spec: str,
+    seed: int,
+    definition_text: str,
+    port: int,
+    deadline_seconds: float,
+    out: Path,
+    err: Path,
+    core: int | None = None,
+) -> None:
+    """A built-in player, as `foldwise play`."""
+    _keep_to(core)
+    _redirect(out, err)
+    logging.basicConfig(stream=sys.stderr)
+    definition = parse_definition(definition_text, source="match.json")
+    report = play_match(make_player(spec, seed), definition, "127.0.0.1", port, deadline_seconds)
+    sys.stderr.write(f"{report.decisions} decisions in {len(report.hands)} hands, {report.faults} faults\n")
+    sys.exit(1 if report.faults else 0)

@@ -1,0 +1,288 @@
+"""Matches without sockets: the same players, cards and rules in one process, and the same log as a dealer writes.
+
+Strategies and built-in bots at a two-player table are played by a compiled engine; any other `Player` by a Python loop.
+"""
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.agent.bots import Bot, BotScratch
+from foldwise.agent.bots import make_scratch as make_bot_scratch
+from foldwise.agent.player import Player, guarded_choice
+from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
+from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
+from foldwise.game.betting_kernels import NUM_FIELDS
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
+from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.table_rules import table_rules
+from foldwise.matches.engine import compiled_match_kernels as kernels
+from foldwise.matches.plan import MatchStoppedError
+from foldwise.matches.table.hand import Hand, check_playable, score_line, seat_of_position
+from foldwise.matches.table.log import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
+
+_BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
+_VALUES_BLOCK_HANDS = 5000
+_BLOCK_BYTES = 1 << 20
+_FLUSH_HANDS = 100
+_MAX_NAME = 200
+_DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
+_NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
+_log = logging.getLogger(__name__)
+
+
+class Seats(NamedTuple):
+    """Both players as the kernels read them, by seat. A bot's strategy is empty, so that one type serves all."""
+
+    codes: npt.NDArray[np.int64]  # [2]: a bot's code, or STRATEGY
+    seeds: npt.NDArray[np.uint64]  # [2]: of the bots
+    first: Seat
+    second: Seat
+
+
+class EngineScratch(NamedTuple):
+    """Memory one thread of the engine works in."""
+
+    hand: npt.NDArray[np.int64]  # a row of game.betting_kernels
+    profit: npt.NDArray[np.int64]  # [2]: of each position
+    cards: npt.NDArray[np.int64]  # [10]
+    bot: BotScratch
+    decision: Scratch
+
+
+def engine_scratch() -> EngineScratch:
+    return EngineScratch(
+        hand=np.zeros(NUM_FIELDS, np.int64),
+        profit=np.zeros(2, np.int64),
+        cards=np.zeros(10, np.int64),
+        bot=make_bot_scratch(),
+        decision=make_scratch(),
+    )
+
+
+class CompiledTable:
+    """Two players the engine can play, and their buckets of dealt cards."""
+
+    def __init__(self, players: tuple[Player, ...], definition: GameDefinition):
+        self.definition = definition
+        self.rules = table_rules(definition)
+        self._tables = evaluator_tables()
+        self._lookups: list[CardLookup | None] = []
+        codes, seeds, strategies = [], [], []
+        for player in players:
+            if isinstance(player, StrategyPlayer):
+                check_same_game(definition, player.definition, player.name)
+                codes.append(kernels.STRATEGY)
+                seeds.append(0)
+                strategies.append(player.seat)
+                self._lookups.append(player.lookup)
+            else:
+                assert isinstance(player, Bot)
+                codes.append(player.code)
+                seeds.append(player.seed)
+                strategies.append(empty_seat(definition))
+                self._lookups.append(None)
+        self._seats = Seats(np.array(codes, np.int64), np.array(seeds, np.uint64), *strategies)
+
+    def buckets(self, cards: npt.NDArray[np.uint8], first_number: int) -> npt.NDArray[np.int64]:
+        """[2, H, streets]: each seat's bucket on every street of hands dealt from number `first_number` on."""
+        definition = self.definition
+        num_hole, num_streets = definition.num_hole_cards, definition.num_rounds
+        buckets = np.zeros((2, len(cards), num_streets), np.int64)
+        for seat, lookup in enumerate(self._lookups):
+            if lookup is None:
+                continue
+            # In every second hand a seat has the other position's hole cards.
+            position = (seat - first_number - np.arange(len(cards))) % 2
+            holes = np.where(position[:, None] == 0, cards[:, :num_hole], cards[:, num_hole : 2 * num_hole])
+            seen = np.concatenate([holes, cards[:, 2 * num_hole :]], axis=1)
+            for street, size in enumerate(definition.board_sizes):
+                buckets[seat, :, street] = lookup.bucket_hands(street, seen[:, : num_hole + size])
+        return buckets
+
+    def play(
+        self,
+        cards: npt.NDArray[np.uint8],
+        first_number: int,
+        names: tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]] = _NO_NAMES,
+        file: "IO[bytes] | _Copy | None" = None,
+    ) -> npt.NDArray[np.int64]:
+        """Play a block of hands and write their lines to `file`; [H, 2]: what each seat wins."""
+        buckets = self.buckets(cards, first_number)
+        values = np.empty((len(cards), 2), np.int64)
+        text = np.empty(_BLOCK_BYTES if file is not None else kernels.MAX_LINE_BYTES, np.uint8)
+        scratch = engine_scratch()
+        done = 0
+        while done < len(cards):
+            played, size = kernels.play_block(
+                self.rules,
+                self._tables,
+                self._seats,
+                buckets[:, done:],
+                cards[done:],
+                first_number + done,
+                names,
+                scratch,
+                values[done:],
+                file is not None,
+                text,
+            )
+            if file is not None:
+                file.write(text[:size].data)
+            done += played
+        return values
+
+
+class MemoryMatch(NamedTuple):
+    """What a match in memory is made of. `name` and `game` stand in the log's header as a dealer would write them."""
+
+    name: str
+    game: str
+    definition: GameDefinition
+    num_hands: int
+    seed: int
+    names: tuple[str, ...]  # by seat
+
+
+def is_compiled(players: tuple[Player, ...], definition: GameDefinition) -> bool:
+    """Whether the compiled engine can play this match."""
+    return definition.num_players == 2 and all(isinstance(player, Bot | StrategyPlayer) for player in players)
+
+
+def play_values(
+    definition: GameDefinition, players: tuple[Player, ...], seed: int, num_hands: int, threads: int
+) -> npt.NDArray[np.int64]:
+    """[hands, 2]: what each seat wins in each hand of a match in memory, without a log."""
+    check_playable(definition)
+    table = CompiledTable(players, definition)
+    cards = Shoe(definition, seed).cards(num_hands)
+    starts = range(0, num_hands, _VALUES_BLOCK_HANDS)
+    with ThreadPoolExecutor(threads) as pool:
+        blocks = pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts)
+        return np.concatenate(list(blocks))
+
+
+def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
+    if stop is not None and stop.is_set():
+        raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
+
+
+class HandListener(Protocol):
+    """Gets finished hands in blocks; it must not keep the match waiting."""
+
+    def __call__(self, first_number: int, by_seat: npt.NDArray[np.float64], lines: bytes) -> None:
+        """What each seat won from hand `first_number` on, [hand, seat], and the hands' log lines."""
+
+
+def play_in_memory(
+    match: MemoryMatch,
+    players: tuple[Player, ...],
+    path: Path,
+    stop: threading.Event | None = None,
+    listen: HandListener | None = None,
+) -> int:
+    """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults.
+
+    Raises `MatchStoppedError` soon after `stop` is set; the hands played by then are in the log.
+    """
+    definition = match.definition
+    check_playable(definition)
+    played: list[list[float]] = []
+    if path.exists():
+        complete = is_complete(path)
+        if complete and listen is None:
+            return 0
+        if not complete:
+            drop_unfinished_line(path)
+        played = seat_values(list(state_lines(path)))
+        if listen is not None and played:
+            listen(0, np.array(played), b"")
+        if complete:
+            return 0
+    totals = np.array([sum(column) for column in zip(*played)] or [0.0] * definition.num_players)
+    shoe = Shoe(definition, match.seed)
+    if played:
+        shoe.cards(len(played))
+    with path.open("ab") as file:
+        if not file.tell():
+            header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
+            file.write(header.encode("latin-1"))
+        if is_compiled(players, definition):
+            faults = 0
+            _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
+        else:
+            faults = _play_python(match, players, shoe, len(played), totals, file, stop)
+        file.write(f"{score_line(totals.tolist(), match.names)}\n".encode("latin-1"))
+    return faults
+
+
+class _Copy:
+    """Writes to a file and keeps what was written."""
+
+    def __init__(self, file: IO[bytes]):
+        self._file = file
+        self.written: list[bytes] = []
+
+    def write(self, data: memoryview) -> None:
+        self.written.append(bytes(data))
+        self._file.write(data)
+
+
+def _play_compiled(
+    match: MemoryMatch,
+    players: tuple[Player, ...],
+    shoe: Shoe,
+    start: int,
+    totals: npt.NDArray[np.float64],
+    file: IO[bytes],
+    stop: threading.Event | None,
+    listen: HandListener | None,
+) -> None:
+    table = CompiledTable(players, match.definition)
+    first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
+    for number in range(start, match.num_hands, _BLOCK_HANDS):
+        _check_not_stopped(stop, match)
+        cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
+        lines = _Copy(file) if listen is not None else file
+        values = table.play(cards, number, (first, second), lines)
+        totals += values.sum(axis=0)
+        file.flush()
+        if isinstance(lines, _Copy) and listen is not None:
+            listen(number, values.astype(np.float64), b"".join(lines.written))
+
+
+def _play_python(
+    match: MemoryMatch,
+    players: tuple[Player, ...],
+    shoe: Shoe,
+    start: int,
+    totals: npt.NDArray[np.float64],
+    file: IO[bytes],
+    stop: threading.Event | None,
+) -> int:
+    definition = match.definition
+    faults = 0
+    deals = shoe.deals()
+    for number in range(start, match.num_hands):
+        _check_not_stopped(stop, match)
+        hand = Hand(definition, next(deals), number)
+        seats = [seat_of_position(p, number, definition.num_players, False) for p in range(definition.num_players)]
+        while not hand.betting.finished:
+            position = hand.betting.player_to_act
+            action, error = guarded_choice(players[seats[position]], hand.state(position))
+            if error is not None:
+                faults += 1
+                _log.error("player failed; checked or folded at %r", hand.line(position), exc_info=error)
+            hand.apply(action)
+        values = hand.values()
+        totals[seats] += values
+        file.write(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n".encode("latin-1"))
+        if number % _FLUSH_HANDS == 0:
+            file.flush()
+    return faults

@@ -1,0 +1,196 @@
+"""Blocks of duplicate pairs: a description in, what the first player wins in each pair out.
+
+A block names its players so that every machine means the same ones: bots by name, strategies by the fingerprint of
+their files. Hands are functions of seed and number, so blocks of any size give, put together, the whole match.
+"""
+
+import hashlib
+import json
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.abstraction.strategy import MANIFEST, Strategy
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+from foldwise.agent.translation import parse_translation
+from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.engine.compiled_match import CompiledTable
+from foldwise.matches.network.messages import Block, PlayerName
+from foldwise.matches.plan import MatchPlan
+from foldwise.matches.table.hand import check_playable
+from foldwise.postprocess.language import parse_pipeline
+
+Float = npt.NDArray[np.float64]
+_DEAL_HANDS = 100_000
+_MAX_TABLES = 16
+_MAX_STRATEGIES = 8
+_log = logging.getLogger(__name__)
+
+
+class UnknownStrategyError(DefinitionError):
+    """A strategy this machine does not have."""
+
+    def __init__(self, fingerprint: str):
+        super().__init__(f"strategy {fingerprint} is not here: copy its folder into this worker's --strategies folder")
+        self.fingerprint = fingerprint
+
+
+def fingerprint_of(strategy: Strategy) -> str:
+    """What tells a strategy from all that play otherwise: game, config, and the checksums of its arrays and cards."""
+    manifest = strategy.manifest
+    parts = {
+        "definition": manifest.definition,
+        "config": manifest.config,
+        "abstraction": manifest.abstraction,
+        "cards": manifest.cards,
+        "arrays": {name: entry.model_dump(mode="json", exclude={"file"}) for name, entry in manifest.arrays.items()},
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def player_name(spec: str) -> PlayerName:
+    """The name of a player such as `bot:call` or `strategy:DIR|purify` that holds on every machine."""
+    kind, colon, rest = spec.partition(":")
+    if colon and kind == "bot":
+        make_player(spec, 0)
+        return PlayerName(bot=rest)
+    if colon and kind == "strategy":
+        folder, pipeline, translation = parse_spec(rest)
+        fingerprint = fingerprint_of(Strategy(folder))
+        return PlayerName(strategy=fingerprint, pipeline=str(pipeline), translation=str(translation))
+    raise DefinitionError(f"player {spec!r} cannot play on other machines: expected bot:NAME or strategy:DIR")
+
+
+class StrategyShelf:
+    """The strategies in a folder and its folders, by fingerprint. Opened when first played, checksums verified."""
+
+    def __init__(self, folder: Path | None):
+        self._folder = folder
+        self._paths: dict[str, Path] = {}
+        self._read: dict[Path, tuple[float, str]] = {}
+        self._opened: OrderedDict[str, OpenStrategy] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def scan(self) -> list[str]:
+        """Read the folder anew; the fingerprints of all strategies there."""
+        paths = {}
+        for path in self._folders():
+            try:
+                changed = (path / MANIFEST).stat().st_mtime
+                known = self._read.get(path)
+                if known is None or known[0] != changed:
+                    known = (changed, fingerprint_of(Strategy(path)))
+                    self._read[path] = known
+                paths[known[1]] = path
+            except (FormatError, DefinitionError, OSError) as error:
+                _log.debug("%s is no strategy: %s", path, error)
+        self._paths = paths
+        return sorted(paths)
+
+    def _folders(self) -> Iterator[Path]:
+        if self._folder is not None:
+            for pattern in (MANIFEST, f"*/{MANIFEST}", f"*/*/{MANIFEST}"):
+                for path in sorted(self._folder.glob(pattern)):
+                    yield path.parent
+
+    def open(self, fingerprint: str) -> OpenStrategy:
+        with self._lock:
+            opened = self._opened.get(fingerprint)
+            if opened is None:
+                if fingerprint not in self._paths:
+                    self.scan()
+                if fingerprint not in self._paths:
+                    raise UnknownStrategyError(fingerprint)
+                opened = OpenStrategy(self._paths[fingerprint])
+                if fingerprint_of(opened.strategy) != fingerprint:
+                    raise UnknownStrategyError(fingerprint)
+                opened.verify()
+                self._opened[fingerprint] = opened
+                if len(self._opened) > _MAX_STRATEGIES:
+                    self._opened.popitem(last=False)
+            self._opened.move_to_end(fingerprint)
+            return opened
+
+    def player(self, name: PlayerName, seed: int) -> Player:
+        if name.strategy is not None:
+            pipeline, translation = parse_pipeline(name.pipeline), parse_translation(name.translation)
+            return self.open(name.strategy).player(pipeline, seed, translation)
+        return make_player(f"bot:{name.bot}", seed)
+
+
+class _Cards:
+    """The cards of one seed from its first hand on, as far as they were asked for."""
+
+    def __init__(self, definition: GameDefinition, seed: int):
+        self._shoe = Shoe(definition, seed)
+        self._chunks: list[npt.NDArray[np.uint8]] = []
+        self._lock = threading.Lock()
+
+    def hands(self, first: int, count: int) -> npt.NDArray[np.uint8]:
+        end = first + count
+        with self._lock:
+            while len(self._chunks) * _DEAL_HANDS < end:
+                self._chunks.append(self._shoe.cards(_DEAL_HANDS))
+            chunks = self._chunks[first // _DEAL_HANDS : (end - 1) // _DEAL_HANDS + 1]
+        start = first % _DEAL_HANDS
+        return np.concatenate(chunks)[start : start + count]
+
+
+class BlockPlayer:
+    """Plays blocks, from any number of threads; keeps what blocks of one comparison share."""
+
+    def __init__(self, shelf: StrategyShelf):
+        self._shelf = shelf
+        self._tables: OrderedDict[object, tuple[CompiledTable, CompiledTable]] = OrderedDict()
+        self._cards: tuple[object, _Cards] | None = None
+        self._lock = threading.Lock()
+
+    def play(self, block: Block) -> Float:
+        """What the first player wins a hand in each pair, in chips: the values `Table.pairs` has there."""
+        with self._lock:
+            tables, cards = self._prepare(block)
+        hands = cards.hands(block.first, block.count)
+        first, second = (table.play(hands, block.first) for table in tables)
+        pairs: Float = (first[:, 0] + second[:, 1]) / 2.0
+        return pairs
+
+    def _prepare(self, block: Block) -> tuple[tuple[CompiledTable, CompiledTable], _Cards]:
+        match = (block.definition, block.seed)
+        key = (*match, block.players)
+        tables = self._tables.get(key)
+        if tables is None:
+            tables = self._tables[key] = self._make_tables(block)
+            if len(self._tables) > _MAX_TABLES:
+                self._tables.popitem(last=False)
+        self._tables.move_to_end(key)
+        if self._cards is None or self._cards[0] != match:
+            self._cards = (match, _Cards(tables[0].definition, block.seed))
+        return tables, self._cards[1]
+
+    def _make_tables(self, block: Block) -> tuple[CompiledTable, CompiledTable]:
+        definition = parse_definition(block.definition, source="block")
+        if definition.num_players != 2:
+            raise DefinitionError(f"a block of a game for {definition.num_players} players: expected two")
+        check_playable(definition)
+        plan = MatchPlan(
+            players=("A", "B"),
+            game="block",
+            definition=block.definition,
+            hands=1,
+            seed=block.seed,
+            repeat=1,
+            over="memory",
+        )
+        tables = []
+        for run in plan.runs(0):
+            names = block.players if run.order == "AB" else block.players[::-1]
+            players = tuple(self._shelf.player(name, seed) for name, seed in zip(names, run.player_seeds()))
+            tables.append(CompiledTable(players, definition))
+        return tables[0], tables[1]

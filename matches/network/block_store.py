@@ -1,0 +1,163 @@
+"""The blocks of a split comparison that are done, on disk: each counted once, whatever is repeated.
+
+`job.json` says what is compared; `blocks.jsonl` has a line for every finished block, appended when it arrives. A line
+that a killed process left unfinished is cut off, and its block played again.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.network.messages import (
+    MAX_HANDS,
+    MAX_PAIRS,
+    Block,
+    Definition,
+    MessageError,
+    PlayerName,
+    Word,
+    pack_values,
+    unpack_values,
+)
+from foldwise.matches.plan import save_json
+from foldwise.matches.table.log import drop_unfinished_line
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Float = npt.NDArray[np.float64]
+JOB_FILE = "job.json"
+BLOCKS_FILE = "blocks.jsonl"
+
+
+class Job(BaseModel):
+    """A comparison to be split: first players x second players, the same pairs in every cell."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal[1] = 1
+    job: Word = Field(description="its name in topics; another job has another, even of the same comparison")
+    definition: Definition
+    seed: Annotated[int, Field(ge=0, lt=2**32)]
+    hands: Annotated[int, Field(ge=1, le=MAX_HANDS)] = Field(description="pairs in a cell")
+    block_pairs: Annotated[int, Field(ge=1, le=MAX_PAIRS)]
+    first: list[PlayerName]
+    second: list[PlayerName]
+
+    def blocks(self) -> "list[Block]":
+        """All blocks; a block's id is its place in this list."""
+        return list(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        for first in self.first:
+            for second in self.second:
+                for start in range(0, self.hands, self.block_pairs):
+                    count = min(self.block_pairs, self.hands - start)
+                    yield Block(
+                        definition=self.definition, seed=self.seed, first=start, count=count, players=(first, second)
+                    )
+
+    @property
+    def blocks_in_cell(self) -> int:
+        return -(-self.hands // self.block_pairs)
+
+    def most_chips(self) -> float:
+        """No pair is worth more."""
+        return float(max(parse_definition(self.definition, source="job").stacks))
+
+
+class BlockStore:
+    """Values by block. Without a folder they are kept in memory only."""
+
+    def __init__(self, job: Job, folder: Path | None):
+        self.job = job
+        self.blocks = job.blocks()
+        self.values = np.full((len(job.first), len(job.second), job.hands), np.nan)
+        self._most = job.most_chips()
+        self._done = np.zeros(len(self.blocks), bool)
+        self._file = None
+        if folder is not None:
+            path = folder / BLOCKS_FILE
+            if path.exists():
+                drop_unfinished_line(path)
+                self._load(path)
+            self._file = path.open("a", encoding="ascii")
+
+    @property
+    def num_done(self) -> int:
+        return int(self._done.sum())
+
+    @property
+    def num_pairs(self) -> int:
+        """Pairs of all finished blocks."""
+        return sum(block.count for block, done in zip(self.blocks, self._done.tolist()) if done)
+
+    def is_done(self, block: int) -> bool:
+        return bool(self._done[block])
+
+    def missing(self) -> list[int]:
+        return np.flatnonzero(~self._done).tolist()
+
+    def _place(self, block: int) -> tuple[int, int, slice]:
+        cell = block // self.job.blocks_in_cell
+        work = self.blocks[block]
+        return cell // len(self.job.second), cell % len(self.job.second), slice(work.first, work.first + work.count)
+
+    def add(self, block: int, packed: str) -> bool:
+        """Count a block's values unless it is counted already: whether they are new.
+
+        Raises `MessageError` for values that are not this block's, or differ from those counted.
+        """
+        if block >= len(self.blocks):
+            raise MessageError(f"block {block}: this job has {len(self.blocks)}")
+        values = unpack_values(packed, self.blocks[block].count, self._most)
+        place = self._place(block)
+        if self._done[block]:
+            if not np.array_equal(self.values[place], values):
+                raise MessageError(
+                    f"block {block} played twice with different values: do all machines run one version?"
+                )
+            return False
+        self.values[place] = values
+        self._done[block] = True
+        if self._file is not None:
+            self._file.write(json.dumps({"block": block, "values": pack_values(values)}) + "\n")
+            self._file.flush()
+        return True
+
+    def _load(self, path: Path) -> None:
+        for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                self.add(int(entry["block"]), str(entry["values"]))
+            except (MessageError, ValueError, KeyError, TypeError) as error:
+                raise FormatError(
+                    f"{path}: line {number} is no block ({error}): start again in another folder"
+                ) from None
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def open_job(job: Job, folder: Path, resume: bool) -> Job:
+    """Begin a job in its folder, or take up the one that is there if it is the same: then with its name."""
+    path = folder / JOB_FILE
+    if not resume:
+        if path.exists():
+            raise DefinitionError(f"{str(folder)!r} holds a comparison: continue it with --resume, or give another -o")
+        save_json(path, job.model_dump_json(indent=1) + "\n")
+        return job
+    try:
+        found = Job.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DefinitionError(f"{str(folder)!r} holds no comparison to resume ({JOB_FILE} is missing)") from None
+    except (ValidationError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: {str(error).splitlines()[0]}: expected a job written by foldwise compare") from None
+    for name in Job.model_fields:
+        if name not in ("job", "block_pairs") and getattr(found, name) != getattr(job, name):
+            raise DefinitionError(f"{path} was begun with another {name!r}: give the command as it was, with --resume")
+    return found

@@ -1,5 +1,0 @@
-"""Imported by the fork server of `matches.processes`, nowhere else: what is loaded here, every child has at once."""
-
-from matches.children import load
-
-load()

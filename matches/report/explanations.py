@@ -1,0 +1,118 @@
+"""Why a strategy did what a log says it did: its decisions, worked out again from the log.
+
+A strategy's choice is a function of the state, its seed and the hand's number (docs/agent.md), so the probabilities of
+every decision of a finished match can be had afterwards, over sockets or in memory alike, without slowing the match.
+What is worked out is held against what was logged: an action that differs is marked (a late answer, or another folder).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from foldwise.agent.player import Player, make_player
+from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.match_state import view
+from foldwise.matches.plan import PLAN_FILE, MatchPlan, Run
+from foldwise.matches.table.hand import seat_of_position
+from foldwise.matches.table.log import LoggedHand, read_log
+
+ENDING = ".explain.jsonl"
+Explained = dict[int, dict[str, Any]]  # of one hand: by number of the action, counted from 0 over both players
+
+
+def explanation_path(log: Path) -> Path:
+    """The file beside a log that explains it."""
+    return log.with_name(log.name.removesuffix(".log") + ENDING)
+
+
+def as_record(decision: Decision, position: int, number: int, logged: str) -> dict[str, Any]:
+    """One decision as a line of the file."""
+    record: dict[str, Any] = {
+        "action_number": number,
+        "position": position,
+        "state": decision.state,
+        "abstract_betting": decision.abstract_betting,
+        "bucket": decision.bucket,
+        "reached": decision.reached,
+        "actions": decision.actions,
+        "abstract_actions": decision.abstract_actions,
+        "probabilities": decision.probabilities,
+        "postprocessed": decision.postprocessed,
+        "action": decision.action,
+    }
+    return record if decision.action == logged else {**record, "logged": logged}
+
+
+def explain_hand(hand: LoggedHand, players: Sequence[Player]) -> Explained:
+    """The decisions of every strategy among `players`, who are by position."""
+    definition = hand.betting.definition
+    betting = BettingState(definition)
+    explained: Explained = {}
+    number = 0
+    for actions in hand.betting.actions:
+        for position, action in actions:
+            player = players[position]
+            if isinstance(player, StrategyPlayer):
+                state = view(betting, hand.hole_cards, hand.board, position, hand.number)
+                decision, _ = player.explain(state)
+                explained[number] = as_record(decision, position, number, action.text(definition.limit))
+            betting.apply(action)
+            number += 1
+    return explained
+
+
+def run_players(run: Run) -> tuple[Player | None, ...]:
+    """The strategies of a run by seat, each with the seed it played with; None for players of other kinds."""
+    return tuple(
+        make_player(spec, seed) if spec.startswith("strategy:") else None
+        for spec, seed in zip(run.players(), run.player_seeds())
+    )
+
+
+def by_position(players: Sequence[Any], hand_number: int) -> list[Any]:
+    """Players by seat turned into players by position."""
+    return [players[seat_of_position(p, hand_number, len(players), False)] for p in range(len(players))]
+
+
+def write_explanations(plan: MatchPlan, folder: Path, num_matches: int) -> int:
+    """Explain every hand of a match's logs beside them; returns how many actions differ from what was logged."""
+    if not any(player.startswith("strategy:") for player in plan.players):
+        raise DefinitionError(f"--explain: neither of {', '.join(plan.players)} is a strategy")
+    definition = parse_definition(plan.definition, source=PLAN_FILE)
+    differing = 0
+    for run in (run for index in range(num_matches) for run in plan.runs(index)):
+        players = run_players(run)
+        with explanation_path(run.log_path(folder)).open("w", encoding="utf-8") as file:
+            for hand in read_log(run.log_path(folder), definition):
+                explained = explain_hand(hand, by_position(players, hand.number))
+                differing += sum("logged" in record for record in explained.values())
+                file.writelines(explanation_lines(hand.number, explained))
+    return differing
+
+
+def explanation_lines(hand_number: int, explained: Explained) -> Iterator[str]:
+    """Lines of the file: one JSON object a decision."""
+    for record in explained.values():
+        yield json.dumps({"hand": hand_number, **record}) + "\n"
+
+
+def read_explanations(path: Path) -> dict[int, Explained]:
+    """By hand's number; empty where there is no such file."""
+    found: dict[int, Explained] = {}
+    if not path.exists():
+        return found
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for place, line in enumerate(file, start=1):
+            try:
+                record = json.loads(line)
+                float(sum([*record["probabilities"], *record["postprocessed"]]))
+                found.setdefault(record["hand"], {})[record["action_number"]] = record
+            except (ValueError, KeyError, TypeError) as error:
+                raise FormatError(
+                    f"{path}, line {place}: {error!r}: expected a decision as --explain writes it"
+                ) from None
+    return found

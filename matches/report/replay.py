@@ -1,0 +1,139 @@
+"""A finished hand step by step, as a replayer shows it: who did what, chips in front, in the pot and behind."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from foldwise.game.betting import CALL, FOLD, BettingState
+from foldwise.game.cards import card_text
+from foldwise.game.definition import UNLIMITED_STACK, GameDefinition
+from foldwise.matches.report.explanations import Explained
+from foldwise.matches.table.hand import format_value
+from foldwise.matches.table.log import LoggedHand
+
+_HOLDEM_STREETS = ("preflop", "flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class Step:
+    """The table after one event."""
+
+    text: str
+    player: int  # position of who acted; -1 for the dealer
+    street: int
+    num_board: int  # board cards on the table
+    bets: list[int]  # by position, on this street
+    pot: int  # chips of earlier streets
+    stacks: list[int | None]  # by position; None where there is no limit
+    action_number: int | None = None  # counted from 0 over all players
+
+
+def street_names(definition: GameDefinition) -> list[str]:
+    """Names of the betting rounds."""
+    if definition.num_board_cards == (0, 3, 1, 1)[: definition.num_rounds]:
+        return list(_HOLDEM_STREETS[: definition.num_rounds])
+    return [f"round {street + 1}" for street in range(definition.num_rounds)]
+
+
+def position_names(definition: GameDefinition) -> list[str]:
+    """What the positions of a two-player game are called at a table."""
+    first, second = definition.blinds
+    if first == second:
+        return ["acts first", "acts second"]
+    return ["big blind", "button"] if first > second else ["button", "big blind"]
+
+
+def replay_steps(hand: LoggedHand) -> list[Step]:
+    """Every step of a hand, from the blinds to the chips being pushed."""
+    definition = hand.betting.definition
+    betting = BettingState(definition)
+    before = [0] * definition.num_players  # spent before this street
+    streets = street_names(definition)
+    steps: list[Step] = []
+
+    def add(text: str, player: int, street: int, number: int | None = None) -> None:
+        steps.append(
+            Step(
+                text=text,
+                player=player,
+                street=street,
+                num_board=definition.board_sizes[street],
+                bets=[spent - earlier for spent, earlier in zip(betting.spent, before)],
+                pot=sum(before),
+                stacks=[
+                    None if stack >= UNLIMITED_STACK else stack - spent
+                    for stack, spent in zip(definition.stacks, betting.spent)
+                ],
+                action_number=number,
+            )
+        )
+
+    add(f"blinds {' and '.join(map(str, definition.blinds))}", -1, 0)
+    number = 0
+    for street, actions in enumerate(hand.betting.actions):
+        if street:
+            before = betting.spent.copy()
+            new = hand.board[definition.board_sizes[street - 1] : definition.board_sizes[street]]
+            add(f"{streets[street]} {' '.join(map(card_text, new))}".strip(), -1, street)
+        for player, action in actions:
+            text = _action_words(betting, action.kind, action.raise_to, before[player])
+            betting.apply(action)
+            add(f"{hand.names[player]} {text}", player, street, number)
+            number += 1
+    add(_end_words(hand), -1, hand.betting.round)
+    return steps
+
+
+def _action_words(betting: BettingState, kind: int, raise_to: int, before: int) -> str:
+    player = betting.player_to_act
+    if kind == FOLD:
+        return "folds"
+    to_call = min(betting.max_spent, betting.definition.stacks[player]) - betting.spent[player]
+    if kind == CALL:
+        return f"calls {to_call}" if to_call else "checks"
+    all_in = " and is all-in" if raise_to >= betting.definition.stacks[player] else ""
+    has_bet = betting.max_spent > before
+    return f"{'raises to' if has_bet else 'bets'} {raise_to - before}{all_in}"
+
+
+def _end_words(hand: LoggedHand) -> str:
+    winners = [name for name, value in zip(hand.names, hand.values) if value > 0]
+    how = "at the showdown" if hand.betting.is_showdown() else "uncontested"
+    if not winners:
+        return "the pot is split"
+    return f"{' and '.join(winners)} wins {format_value(max(hand.values))} {how}"
+
+
+def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> dict[str, Any]:
+    """A hand as the page's replayer reads it."""
+    steps = []
+    for step in replay_steps(hand):
+        record: dict[str, Any] = {
+            "text": step.text,
+            "player": step.player,
+            "street": step.street,
+            "board": step.num_board,
+            "bets": step.bets,
+            "pot": step.pot,
+            "stacks": step.stacks,
+        }
+        if step.action_number is not None and step.action_number in explained:
+            record["why"] = _why(explained[step.action_number])
+        steps.append(record)
+    return {
+        "label": label,
+        "names": list(hand.names),
+        "a": position_of_a,
+        "cards": [list(map(card_text, cards)) for cards in hand.hole_cards],
+        "board": list(map(card_text, hand.board)),
+        "values": list(hand.values),
+        "steps": steps,
+    }
+
+
+def _why(record: dict[str, Any]) -> dict[str, Any]:
+    """Of an explanation, what fits on the page."""
+    kept = ("abstract_betting", "bucket", "reached", "actions", "action", "logged")
+    short = {key: record[key] for key in kept if key in record}
+    for key in ("probabilities", "postprocessed"):
+        short[key] = [round(value, 4) for value in record[key]]
+    return short

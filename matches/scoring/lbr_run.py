@@ -1,0 +1,151 @@
+"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and taken up again."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from foldwise.abstraction.storage.array_store import (
+    ArrayEntry,
+    check_writable,
+    commit_manifest,
+    find_entry,
+    open_array,
+    read_manifest,
+    remove_stale,
+    verify_array,
+    write_array,
+)
+from foldwise.game.dealing import Shoe
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.scoring.local_best_response import LocalBestResponse
+from foldwise.matches.scoring.ranges import Float
+from foldwise.matches.statistics import Estimate, estimate
+from pydantic import BaseModel, ConfigDict
+
+_MANIFEST: Final = "lbr.json"
+_SAVE_SECONDS = 20.0
+Listener = Callable[[int, Estimate], None]  # deals done, and what they show so far
+
+
+class LbrManifest(BaseModel):
+    """`lbr.json`: what was played, and how far."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: int = 1
+    kind: str = "foldwise lbr"
+    settings: dict[str, Any]  # all that the values of a deal depend on
+    deals: int  # played so far
+    seconds: float
+    arrays: dict[str, ArrayEntry]
+
+
+@dataclass(frozen=True)
+class LbrResult:
+    """What the responder won."""
+
+    total: Estimate  # by deal, the mean of both positions
+    positions: tuple[Estimate, Estimate]
+    seconds: float
+
+
+def run_lbr(
+    response: LocalBestResponse,
+    num_deals: int,
+    seed: int,
+    threads: int,
+    listen: Listener | None = None,
+    settings: dict[str, Any] | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+) -> LbrResult:
+    """Play `num_deals` from both positions; `settings` says what a folder's values were made with.
+
+    Deals come from the seed alone, as a dealer draws them, so a run that was stopped goes on where it was and one that is
+    finished can be made longer.
+    """
+    definition = response.definition
+    deals = Shoe(definition, seed).cards(num_deals)
+    values, before = np.zeros((0, 2)), 0.0
+    if folder is not None:
+        values, before = _open(folder, settings or {}, resume)
+    first = len(values)
+    start = saved = time.monotonic()
+
+    def heard(done: int, found: Float) -> None:
+        nonlocal saved
+        now = time.monotonic()
+        so_far = np.concatenate([values, found[:done]])
+        if folder is not None and now - saved > _SAVE_SECONDS:
+            _save(folder, settings or {}, so_far, before + now - start)
+            saved = now
+        kept[0] = so_far
+        if listen is not None:
+            listen(len(so_far), estimate(so_far.mean(axis=1), definition.big_blind))
+
+    kept: list[Float] = [values]
+    try:
+        if first < num_deals:
+            response.values(deals[first:], threads, first, heard)
+    finally:
+        if folder is not None and len(kept[0]) > first:
+            _save(folder, settings or {}, kept[0], before + time.monotonic() - start)
+    everything = kept[0][:num_deals]
+    unit = definition.big_blind
+    return LbrResult(
+        estimate(everything.mean(axis=1), unit),
+        (estimate(everything[:, 0], unit), estimate(everything[:, 1], unit)),
+        before + time.monotonic() - start,
+    )
+
+
+def lbr_dict(result: LbrResult) -> dict[str, Any]:
+    """A result as JSON."""
+    return {
+        "lbr_mbb": result.total.mean_mbb,
+        "ci95_mbb": _finite(result.total.ci95_mbb),
+        "sd_mbb": _finite(result.total.sd_mbb),
+        "hands": 2 * result.total.count,
+        "positions": [
+            {"position": position, "lbr_mbb": found.mean_mbb, "ci95_mbb": _finite(found.ci95_mbb)}
+            for position, found in enumerate(result.positions)
+        ],
+        "seconds": result.seconds,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, float]:
+    check_writable(folder)
+    if not (folder / _MANIFEST).exists():
+        return np.zeros((0, 2)), 0.0
+    if not resume:
+        raise DefinitionError(f"{str(folder)!r} holds a run of lbr already: add --resume, or choose another folder")
+    manifest = read_manifest(folder, _MANIFEST, LbrManifest, "folder of an lbr run")
+    for key in sorted({*manifest.settings, *settings}):
+        if manifest.settings.get(key) != settings.get(key):
+            raise FormatError(
+                f"{str(folder)!r} was played with {key} = {manifest.settings.get(key)!r}, now it is "
+                f"{settings.get(key)!r}: choose another folder"
+            )
+    entry = find_entry(folder / _MANIFEST, manifest.arrays, "values")
+    verify_array(folder, entry)
+    if len(entry.shape) != 2 or entry.shape[1] != 2:
+        raise FormatError(
+            f"{str(folder / entry.file)!r} holds {entry.shape}, expected deals x 2: choose another folder"
+        )
+    return np.array(open_array(folder, entry)), manifest.seconds
+
+
+def _save(folder: Path, settings: dict[str, Any], values: Float, seconds: float) -> None:
+    entries = {"values": write_array(folder, f"values-{len(values)}", values)}
+    manifest = LbrManifest(settings=settings, deals=len(values), seconds=seconds, arrays=entries)
+    commit_manifest(folder, _MANIFEST, manifest)
+    remove_stale(folder, "values-*.npy", entries)

@@ -1,0 +1,70 @@
+"""Any ACPC log of two players, scored after the fact by every method there is for it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.aivat_values import Values
+from foldwise.matches.scoring.all_in import expected_values
+from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
+
+_REPORT_HANDS = 200
+Listener = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """What a player wins a hand by one method. Hands are independent: those of a duplicate pair are in two logs."""
+
+    method: str  # raw, all-in or aivat
+    estimate: Estimate
+
+
+def score_log(
+    path: Path,
+    definition: GameDefinition,
+    player: str | None,
+    known: Sequence[tuple[StrategyPlayer, Values]],
+    listen: Listener,
+) -> tuple[str, list[MethodScore]]:
+    """The player's name and scores. `known`: his strategy with its values, then his opponent's; either may be missing."""
+    lines = list(state_lines(path))
+    if not lines:
+        raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
+    name = player if player is not None else parse_state_line(lines[0], definition).names[0]
+    aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))) if known else None
+    methods = ["raw", "all-in", *(["aivat"] if aivat is not None else [])]
+    values = np.empty((len(methods), len(lines)))
+    for number, line in enumerate(lines):
+        hand = parse_state_line(line, definition)
+        _check_cards(hand, definition)
+        position = _position(hand, name)
+        values[0, number] = hand.values[position]
+        values[1, number] = expected_values(hand)[position]
+        if aivat is not None:
+            values[2, number] = aivat.score(hand, position)
+        if number % _REPORT_HANDS == 0:
+            listen(f"{number} hands", number / len(lines))
+    unit = definition.big_blind
+    return name, [MethodScore(method, estimate(row, unit)) for method, row in zip(methods, values)]
+
+
+def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
+    foreign = {*hand.board, *(card for hole in hand.hole_cards for card in hole)} - set(definition.deck)
+    if foreign:
+        raise FormatError(
+            f"hand {hand.number}: {cards_text(sorted(foreign))} is not in the game's deck: give the log's own --game"
+        )
+
+
+def _position(hand: LoggedHand, name: str) -> int:
+    if name not in hand.names:
+        raise DefinitionError(f"hand {hand.number}: no player {name!r}, the log has {' and '.join(hand.names)}")
+    return hand.names.index(name)

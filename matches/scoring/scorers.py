@@ -1,0 +1,162 @@
+"""How the hands of a match are scored: chips, all-in expectation, AIVAT; and matches scored without playing a hand."""
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.abstraction.storage.array_store import map_file
+from foldwise.agent.player import make_player
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.engine.compiled_match import play_values
+from foldwise.matches.plan import MatchPlan
+from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
+from foldwise.matches.scoring.all_in import expected_line_values
+from foldwise.matches.scoring.expectation import Expectation, match_boards
+from foldwise.matches.scoring.ranges import Float
+from foldwise.matches.table.log import line_values, parse_state_line
+
+SCORES = ("chips", "expectation", "aivat")
+_STRATEGY = "strategy:"
+Listener = Callable[[str, float], None]  # what is done, and its share
+Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
+
+
+def check_score(score: str, players: Sequence[str]) -> None:
+    """Raise `DefinitionError` for a score that does not exist or cannot be had for these players."""
+    if score not in SCORES:
+        raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
+    known = [player for player in players if player.startswith(_STRATEGY)]
+    if score == "expectation" and len(known) < len(players):
+        other = next(player for player in players if not player.startswith(_STRATEGY))
+        raise DefinitionError(
+            f"--score expectation: {other!r} is no strategy folder; it takes strategies alone, --score aivat takes one"
+        )
+    if score == "aivat" and not known:
+        raise DefinitionError("--score aivat: no player is a strategy folder; one at least must be")
+
+
+def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
+    """The player of what follows `strategy:`, and its values: kept beside the strategy, made at the first use."""
+    parsed = parse_spec(spec)
+    opened = OpenStrategy(parsed.folder)
+    opened.verify()
+    values = load_values(opened.strategy)
+    if values is None:
+        values = make_values(
+            opened,
+            DEFAULT_BOARDS,
+            0,
+            threads,
+            lambda done: listen(f"values of {parsed.folder.name}: {done} boards", done / DEFAULT_BOARDS),
+        )
+    return opened.player(parsed.pipeline, 0, parsed.translation), values
+
+
+def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """How the lines of a match's logs are scored."""
+    if plan.score == "aivat":
+        return _aivat_scorer(plan, definition, threads, listen)
+    if plan.all_in_ev:
+        return lambda line, _: expected_line_values(line, definition)
+    return chips_scorer
+
+
+def chips_scorer(line: str, first: int) -> list[float]:
+    """What the log says."""
+    return line_values(line)
+
+
+def _aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    check_score("aivat", plan.players)
+    opened = {
+        name: open_with_values(spec.removeprefix(_STRATEGY), threads, listen)
+        for name, spec in zip("AB", plan.players)
+        if spec.startswith(_STRATEGY)
+    }
+    known, other = ("A", "B") if "A" in opened else ("B", "A")
+    aivat = Aivat(definition, *opened[known], *opened.get(other, (None, None)))
+    planned = 2 * plan.hands * plan.repeat
+    numbers = count(1)
+
+    def score(line: str, first: int) -> list[float]:
+        number = next(numbers)
+        listen(f"{number} hands scored", min(1.0, number / planned))
+        position = first if known == "A" else 1 - first
+        won = aivat.score(parse_state_line(line, definition), position)
+        return [won, -won] if position == 0 else [-won, won]
+
+    return score
+
+
+def expectation_pairs(
+    definition: GameDefinition,
+    players: Sequence[str],
+    seed: int,
+    hands: int,
+    threads: int,
+    listen: Callable[[int], None],
+) -> Float:
+    """[hands, 2]: A's expected value in positions 0 and 1 on each board of a match; the exact one in a small game."""
+    check_score("expectation", players)
+    first, second = (make_strategy_player(player.removeprefix(_STRATEGY), 0) for player in players)
+    scoring = Expectation(definition, (first, second), seed=seed)
+    exact = scoring.exact()
+    if exact is not None:
+        return np.tile(np.array(exact), (hands, 1))
+    return scoring.values(match_boards(definition, seed, hands), threads, listen=listen)
+
+
+def score_boards(
+    plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
+) -> dict[str, Any]:
+    """A match by expectation: its boards scored, its hands played in memory for comparison. Takes up what is there."""
+    start = time.monotonic()
+    matches: list[Float] = []
+    chips: list[Float] = []
+    while len(matches) < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
+        index = len(matches)
+        path = folder / f"{index:04d}.expectation.npy"
+        seed = (plan.seed + index) % 2**32
+        if not path.exists():
+
+            def tell(done: int, before: int = index * plan.hands) -> None:
+                boards = before + done
+                listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
+
+            values = expectation_pairs(definition, plan.players, seed, plan.hands, threads, tell)
+            with path.with_suffix(".new").open("wb") as file:
+                np.save(file, values)
+            path.with_suffix(".new").replace(path)
+        matches.append(_read_boards(path, plan.hands))
+        chips.append(_played(plan, definition, index, threads))
+    result = match_result(plan, definition, matches, chips)
+    seconds = time.monotonic() - start
+    return {**result, "seconds": seconds, "hands_per_second": result["hands"] / seconds, "faults": 0}
+
+
+def _read_boards(path: Path, hands: int) -> Float:
+    """[hands, 2]: the values of a match's boards, as `score_boards` keeps them."""
+    remedy = "remove it, and resume the match"
+    values: Float = np.array(map_file(path, remedy))
+    if values.shape != (hands, 2) or values.dtype.kind != "f" or not np.isfinite(values).all():
+        raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape}, expected finite {(hands, 2)}): {remedy}")
+    return values
+
+
+def _played(plan: MatchPlan, definition: GameDefinition, index: int, threads: int) -> Float:
+    """What A really wins on the same cards, in positions 0 and 1."""
+    tables: list[npt.NDArray[np.int64]] = []
+    for run in plan.runs(index):
+        players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
+        tables.append(play_values(definition, players, run.seed, plan.hands, threads))
+    first, second = tables[0][:, 0], tables[1][:, 1]
+    even = np.arange(plan.hands) % 2 == 0
+    return np.stack([np.where(even, first, second), np.where(even, second, first)], axis=1).astype(np.float64)

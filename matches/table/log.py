@@ -1,0 +1,150 @@
+"""ACPC logs: written line by line while a match runs, read back for results, replays and resuming."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeVar
+
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import FormatError
+from foldwise.game.match_state import read_match_state
+
+_MOST_DIGITS = 18  # of a hand's number
+Entry = TypeVar("Entry")
+
+
+def header_text(name: str, game: str, num_hands: int, seed: int, limits_ms: tuple[int, int, int]) -> str:
+    """The four lines a log begins with; `limits_ms` are those of an answer, a hand, and a hand on average."""
+    response, hand, per_hand = limits_ms
+    return (
+        f"# name/game/hands/seed {name} {game} {num_hands} {seed % 2**32}\n"
+        f"#--t_response {response}\n#--t_hand {hand}\n#--t_per_hand {per_hand}\n"
+    )
+
+
+class LogFile:
+    """A log being written: every line is flushed at once, so that no finished hand is lost."""
+
+    def __init__(self, path: Path, append: bool):
+        self.logged: set[int] = set()
+        if append and path.exists():
+            drop_unfinished_line(path)
+            self.logged = {hand_number(line) for line in state_lines(path)}
+        self._file: IO[str] = path.open("a" if append else "w", encoding="latin-1")
+
+    def write(self, text: str) -> None:
+        self._file.write(text)
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def drop_unfinished_line(path: Path) -> None:
+    """Cut off what a killed writer left of its last line."""
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail_start = max(0, size - (1 << 16))
+        file.seek(tail_start)
+        tail = file.read()
+        whole = tail_start + tail.rfind(b"\n") + 1
+        if whole < size:
+            file.truncate(whole)
+
+
+def state_lines(path: Path) -> Iterator[str]:
+    """The `STATE` lines of a log, without their ends; a last line cut short is passed over."""
+    with path.open(encoding="latin-1", newline="\n") as file:
+        for line in file:
+            if line.startswith("STATE:") and line.endswith("\n"):
+                yield line.rstrip("\r\n")
+
+
+def is_complete(path: Path) -> bool:
+    """Whether the log ends a match: its last line is a `SCORE`."""
+    last = ""
+    with path.open(encoding="latin-1", newline="\n") as file:
+        for line in file:
+            last = line
+    return last.startswith("SCORE:") and last.endswith("\n")
+
+
+def hand_number(line: str) -> int:
+    """The number of the hand of a `STATE` line."""
+    number = line.split(":", 2)[1]
+    if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
+        raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names")
+    return int(number)
+
+
+def line_values(line: str) -> list[float]:
+    """The values of a `STATE` line, by position: the quick way to results."""
+    try:
+        values = [float(value) for value in line.rsplit(":", 2)[1].split("|")]
+        if len(values) < 2 or not all(map(math.isfinite, values)):
+            raise ValueError
+        return values
+    except (IndexError, ValueError):
+        raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names") from None
+
+
+@dataclass(frozen=True)
+class LoggedHand:
+    """A finished hand as the log tells it. Values and names are by position."""
+
+    number: int
+    betting: BettingState
+    hole_cards: tuple[tuple[int, ...], ...]
+    board: tuple[int, ...]
+    values: tuple[float, ...]
+    names: tuple[str, ...]
+
+
+def parse_state_line(line: str, definition: GameDefinition) -> LoggedHand:
+    """Read one `STATE` line; raises `FormatError` where it is none, or not of this game."""
+    parts = line.split(":")
+    if len(parts) < 6 or parts[0] != "STATE":
+        raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names")
+    number, betting, cards, values = parts[1:5]
+    names = ":".join(parts[5:])  # a name may hold anything but the bar
+    result = read_match_state(f"MATCHSTATE:0:{number}:{betting}:{cards}", definition)
+    if result is None or not result[0].betting.finished:
+        raise FormatError(f"log line {line!r}: expected a finished hand of the game, all cards shown")
+    state, end = result
+    if end != len(f"MATCHSTATE:0:{number}:{betting}:{cards}") or not all(state.hole_cards):
+        raise FormatError(f"log line {line!r}: expected all hole cards and the board, and nothing else")
+    return LoggedHand(
+        number=state.hand_number,
+        betting=state.betting,
+        hole_cards=tuple(state.hole_cards),
+        board=state.board,
+        values=_by_player(line_values(f":{values}:"), definition, line),
+        names=_by_player(names.split("|"), definition, line),
+    )
+
+
+def _by_player(entries: list[Entry], definition: GameDefinition, line: str) -> tuple[Entry, ...]:
+    if len(entries) != definition.num_players:
+        raise FormatError(
+            f"log line {line!r}: expected a value and a name for each of {definition.num_players} players"
+        )
+    return tuple(entries)
+
+
+def read_log(path: Path, definition: GameDefinition) -> Iterator[LoggedHand]:
+    """All hands of a log, in order."""
+    for line in state_lines(path):
+        yield parse_state_line(line, definition)
+
+
+def seat_values(lines: Sequence[str], fixed_seats: bool = False) -> list[list[float]]:
+    """Values of each line by seat: positions turned back by the hand's number."""
+    by_seat = []
+    for line in lines:
+        values = line_values(line)
+        shift = 0 if fixed_seats else hand_number(line) % len(values)
+        by_seat.append([values[(seat - shift) % len(values)] for seat in range(len(values))])
+    return by_seat

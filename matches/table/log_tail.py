@@ -1,0 +1,44 @@
+"""Follows a log that another process writes."""
+
+from pathlib import Path
+
+import numpy as np
+from foldwise.game.errors import FormatError
+from foldwise.matches.engine.compiled_match import HandListener
+from foldwise.matches.table.log import hand_number, seat_values
+
+_CHUNK = 1 << 20
+
+
+class LogTail:
+    """Hands on what a log has grown by, in whole lines."""
+
+    def __init__(self, path: Path, listen: HandListener, fixed_seats: bool = False):
+        self._path = path
+        self._listen = listen
+        self._fixed_seats = fixed_seats
+        self._offset = 0
+        self._rest = b""
+
+    def read(self) -> None:
+        """Read on from where the last call stopped. A log that is not there yet has nothing."""
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(self._offset)
+            while data := file.read(_CHUNK):
+                self._offset += len(data)
+                whole, end, self._rest = (self._rest + data).rpartition(b"\n")
+                self._pass_on(whole + end)
+
+    def _pass_on(self, data: bytes) -> None:
+        lines = [line for line in data.decode("latin-1").split("\n") if line.startswith("STATE:")]
+        if not lines:
+            return
+        try:
+            values = np.array(seat_values(lines, self._fixed_seats))
+            self._listen(hand_number(lines[0]), values, "\n".join(lines).encode("latin-1"))
+        except FormatError:  # the result, read from the whole log at the end, will say so
+            return

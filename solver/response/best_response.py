@@ -1,0 +1,158 @@
+"""Exact best responses and exploitability in an abstract game whose joint deals are known."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.abstraction.abstract_game import AbstractGame, Matrices
+from foldwise.game.errors import DefinitionError
+from foldwise.solver.full_width.batch_game import BatchGame
+from foldwise.solver.full_width.batch_kernels import reach_by_policy, value_of_policy
+from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_response
+
+Float = npt.NDArray[np.float64]
+Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]  # [E]: a probability for every action
+# For each player, what his best response and what his own policy win against the other's policy.
+Answers = tuple[tuple[float, float], tuple[float, float]]
+
+_WIDE_BUCKETS = 64
+
+
+def has_exact_response(game: AbstractGame) -> bool:
+    """Whether chance is known exactly and no bucket forgets: only then is a best response in the buckets exact."""
+    matrices = game.deals.matrices
+    return matrices is not None and matrices.parents is not None
+
+
+def exact_matrices(game: AbstractGame) -> Matrices:
+    """The matrices of a game; refuses one without."""
+    matrices = game.deals.matrices
+    if matrices is None or matrices.parents is None:
+        raise DefinitionError(
+            f"game {game.name!r}: no exact best response and no full-width solving, because its buckets forget or its joint "
+            "deals are not counted; use a sampler and lbr, or with nested percentile buckets set joint_boards"
+        )
+    return matrices
+
+
+def is_wide(game: AbstractGame) -> bool:
+    """Whether a game has so many streets and buckets that passes with matrix products pay."""
+    return game.num_streets > 2 and int(game.deals.num_buckets.max()) >= _WIDE_BUCKETS
+
+
+def make_vector_game(game: AbstractGame) -> VectorGame:
+    """The game as full-width kernels read it."""
+    joint = exact_matrices(game)
+    assert joint.parents is not None
+    matrices: list[Float] = []
+    fold_matrix, settle_matrix = [], []
+    for fold, settle in zip(joint.fold_matrices, joint.settle_matrices):
+        fold_matrix.append(len(matrices))
+        matrices.append(fold)
+        settle_matrix.append(len(matrices))
+        matrices.extend(settle)
+    sizes = [matrix.size for matrix in matrices]
+    num_streets = game.num_streets
+    parent_offset = np.zeros((num_streets, 2), dtype=np.int64)
+    parents: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+    for street in range(1, num_streets):
+        for player in range(2):
+            parent_offset[street, player] = sum(len(part) for part in parents)
+            parents.append(joint.parents[street - 1][player])
+    return VectorGame(
+        nodes=game.tree.nodes,
+        num_buckets=np.ascontiguousarray(joint.num_buckets),  # one layout, so that kernels compile once
+        by_first=np.concatenate([matrix.ravel() for matrix in matrices]),
+        by_second=np.concatenate([matrix.T.ravel() for matrix in matrices]),
+        offset=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+        fold_matrix=np.array(fold_matrix, dtype=np.int32),
+        settle_matrix=np.array(settle_matrix, dtype=np.int32),
+        parents=np.concatenate(parents),
+        parent_offset=parent_offset,
+    )
+
+
+def make_vector_frames(game: AbstractGame) -> VectorFrames:
+    """A stack for one walk, with both reaches of the root at 1: chance is in the matrices."""
+    depth, most_buckets = game.depth, int(game.deals.num_buckets.max())
+    return VectorFrames(
+        node=np.zeros(depth, dtype=np.int32),
+        action=np.zeros(depth, dtype=np.int32),
+        own_reach=np.ones((depth, most_buckets)),
+        opponent_reach=np.ones((depth, most_buckets)),
+        value=np.zeros((depth, most_buckets)),
+        sigma=np.zeros((depth, most_buckets * game.max_actions)),
+        action_value=np.zeros((depth, most_buckets * game.max_actions)),
+    )
+
+
+@dataclass(frozen=True)
+class Exploitability:
+    """How much a strategy can lose; all in thousandths of the game's unit per game."""
+
+    exploitability_mbb: float  # mean of the two best responses
+    best_response_mbb: tuple[float, float]  # what a best response of each player wins against the strategy
+    value_mbb: float  # what player 0 gets where both play the strategy
+    boards_counted: int | None = None  # suit-distinct boards behind it where they are a sample of the 134,459
+
+
+class _WalkResponder:
+    """Best responses by walks, both players at once on two cores."""
+
+    def __init__(self, game: AbstractGame):
+        self._game = game
+        self._vector_game = make_vector_game(game)
+
+    def respond_both(self, policy: Policy) -> Answers:
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(lambda player: self._respond(policy, player), (0, 1))
+        return first, second
+
+    def _respond(self, policy: Policy, player: int) -> tuple[float, float]:
+        """What the player's best response and what his own policy win against the other's policy."""
+        frames = make_vector_frames(self._game)
+        policy_value = walk_response(self._vector_game, policy, player, frames)
+        best = frames.value[0, : self._vector_game.num_buckets[0, player]].sum()
+        return float(best), float(policy_value)
+
+
+class _BatchResponder:
+    """Best responses by street-by-street passes, for games of many buckets: one player after the other."""
+
+    def __init__(self, game: AbstractGame):
+        matrices = exact_matrices(game)
+        self._batch = BatchGame(game, matrices, matrices.fold_matrices[-1].dtype, threads=2)
+
+    def respond_both(self, policy: Policy) -> Answers:
+        batch = self._batch
+        batch.pass_down(reach_by_policy, policy)
+        answers = []
+        for player in range(2):
+            batch.settle(player)
+            best, own = (
+                float(batch.pass_up(player, value_of_policy, policy, player, is_best).sum(dtype=np.float64))
+                for is_best in (True, False)
+            )
+            answers.append((best, own))
+        return answers[0], answers[1]
+
+
+class ExactResponse:
+    """Best responses in one game; builds what they need once, and answers for any policy."""
+
+    def __init__(self, game: AbstractGame):
+        self._game = game
+        self._boards_counted = exact_matrices(game).boards_counted
+        self._responder = _BatchResponder(game) if is_wide(game) else _WalkResponder(game)
+
+    def exploitability(self, policy: Policy) -> Exploitability:
+        """Of both players' halves of a policy at once."""
+        unit = 1000.0 / self._game.unit_chips
+        (first, value), (second, _) = self._responder.respond_both(policy)
+        return Exploitability(
+            exploitability_mbb=unit * (first + second) / 2.0,
+            best_response_mbb=(unit * first, unit * second),
+            value_mbb=unit * value,
+            boards_counted=self._boards_counted,
+        )

@@ -1,0 +1,34 @@
+"""The exact best response a game has: by the joint deals of its buckets, or in two-round hold'em by all its flops."""
+
+from typing import Protocol
+
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.response.best_response import ExactResponse, Exploitability, Policy, has_exact_response
+from foldwise.solver.response.two_round_response import TwoRoundResponse, has_two_round_response
+
+
+class Response(Protocol):
+    """Best responses in one game."""
+
+    def exploitability(self, policy: Policy) -> Exploitability:
+        """Of both players' halves of a policy."""
+
+
+def _is_lossless(game: AbstractGame) -> bool:
+    return game.cards is not None and all(street.method == "lossless" for street in game.cards.streets)
+
+
+def has_response(game: AbstractGame) -> bool:
+    """Whether an exact best response in the abstract game is known.
+
+    Two-round hold'em without abstraction is its own abstract game; with buckets, a response by cards would be another
+    number than one by buckets, and is `TwoRoundResponse`'s to give.
+    """
+    return has_exact_response(game) or (has_two_round_response(game) and _is_lossless(game))
+
+
+def make_response(game: AbstractGame) -> Response:
+    """Refuses a game without an exact response."""
+    if not has_exact_response(game) and has_response(game):
+        return TwoRoundResponse(game)
+    return ExactResponse(game)

@@ -1,0 +1,180 @@
+"""Monte Carlo CFR: blocks of iterations on one table, by one or more threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.rng import make_states
+from foldwise.solver.config import SolverConfig
+from foldwise.solver.regret_kernels import scale_tables
+from foldwise.solver.sampling import block_kernels
+from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.sampling_kernels import WalkOptions
+
+Float = npt.NDArray[np.float64]
+State = npt.NDArray[np.uint64]
+
+# Walks a block of deals: the signature of `solver.sampling.block_kernels`; returns the nodes visited.
+RunBlock = Callable[..., int]
+_RUN_BLOCK: dict[str, RunBlock] = {
+    "chance": block_kernels.run_chance,
+    "external": block_kernels.run_external,
+    "outcome": block_kernels.run_outcome,
+    "average": block_kernels.run_average,
+}
+# Threads add to one shared table without locks; on a table this small they would overwrite each other's additions too
+# often (docs/deviations.md), so there each works on a copy and the differences are added up after every block.
+_PRIVATE_TABLE_ENTRIES = 1 << 17
+_PRIVATE_BLOCK_ITERATIONS = 256
+_PRIVATE_BLOCK_SHARE = 50
+_BLOCK_DEALS = 4096
+
+
+class Worker(Protocol):
+    """What one thread needs for itself."""
+
+    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+        """Deal and walk so many iterations; returns nodes visited."""
+
+
+class _DealWorker:
+    """Walks on deals of both players. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
+
+    def __init__(
+        self, game: AbstractGame, run_block: RunBlock, deals_per_iteration: int, deal_rng: State, walk_rng: State
+    ):
+        self._game = game
+        self._run_block = run_block
+        self._deals_per_iteration = deals_per_iteration
+        self._deal_rng = deal_rng
+        self._walk_rng = walk_rng
+        self._frames = make_frames(game)
+        self._buckets = np.zeros((_BLOCK_DEALS, 2, game.num_streets), dtype=np.int32)
+        self._outcome_rows = np.zeros(_BLOCK_DEALS, dtype=np.int32)
+
+    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+        """Deal and walk; returns nodes visited."""
+        game = self._game
+        num_visited: int = 0
+        left = iterations * self._deals_per_iteration
+        while True:
+            count = min(left, _BLOCK_DEALS)
+            buckets, outcome_rows = self._buckets[:count], self._outcome_rows[:count]
+            game.deals.draw(self._deal_rng, buckets, outcome_rows)
+            num_visited += int(
+                self._run_block(
+                    game.tree.nodes,
+                    table,
+                    buckets,
+                    outcome_rows,
+                    game.deals.outcomes,
+                    game.num_streets - 1,
+                    options,
+                    self._frames,
+                    self._walk_rng,
+                )
+            )
+            left -= count
+            if left == 0:
+                return num_visited
+
+
+class Mccfr:
+    """One of the samplers on one game: that of the config, or a `run_block` of the caller's own (docs/api/sampler.md)."""
+
+    def __init__(self, game: AbstractGame, config: SolverConfig, run_block: RunBlock | None = None):
+        self.game = game
+        self.config = config
+        self.iteration = 0
+        self.nodes = 0
+        self.table: Float = np.zeros(2 * game.num_entries)
+        self.rng = make_states(config.seed, 2 * config.threads)
+        self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
+        self._own_block = run_block
+        self._workers = [self._make_worker(index) for index in range(config.threads)]
+
+    def _make_worker(self, index: int) -> Worker:
+        sampler = self.config.sampler
+        run_block = self._own_block or _RUN_BLOCK[sampler]
+        deals_per_iteration = 1 if sampler == "chance" else 2
+        return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
+
+    @property
+    def largest_step(self) -> int:
+        """Iterations `advance` may be asked for at once: up to the next change of the rules."""
+        discount = self.config.discount
+        limits = [1 << 62]
+        if self.iteration < self.config.skip_iterations:
+            limits.append(self.config.skip_iterations - self.iteration)
+        if discount.scheme != "none":
+            limits.append(discount.epoch_iterations - self.iteration % discount.epoch_iterations)
+        return min(limits)
+
+    def arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64]]:
+        """What a checkpoint keeps."""
+        return {"table": self.table, "rng": self.rng}
+
+    def advance(self, iterations: int) -> None:
+        """Run that many iterations, at most `largest_step`."""
+        options = self._options()
+        if self.config.threads == 1 or iterations == 0:
+            self.nodes += self._workers[0].work(self.table, iterations, options)
+        else:
+            self._advance_together(iterations, options)
+        self.iteration += iterations
+        if options.sum_weight > 0.0:
+            self.effective_iterations += iterations
+        if iterations > 0:
+            self._discount_after_epoch()
+
+    def _options(self) -> WalkOptions:
+        config = self.config
+        averaged = max(self.iteration - config.skip_iterations, 0)
+        return WalkOptions(
+            sum_weight=1.0 if self.iteration >= config.skip_iterations else 0.0,
+            regret_floor=-np.inf if config.regret_floor_chips is None else config.regret_floor_chips,
+            prune_below=-np.inf if config.prune_below_chips is None else config.prune_below_chips,
+            prune_share=0.0 if config.prune_below_chips is None else config.prune_share,
+            epsilon=config.walk_epsilon,
+            tau=config.tau,
+            beta=config.walk_beta,
+            sum_scale=averaged / self.effective_iterations if self.effective_iterations > 0.0 else 1.0,
+        )
+
+    def _advance_together(self, iterations: int, options: WalkOptions) -> None:
+        threads = self.config.threads
+        private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES
+        with ThreadPoolExecutor(threads) as pool:
+            left = iterations
+            while left > 0:
+                block = min(left, threads * self._private_block()) if private else left
+                shares = [block // threads + (index < block % threads) for index in range(threads)]
+                tables = [self.table.copy() for _ in self._workers] if private else [self.table] * threads
+                work = [
+                    pool.submit(worker.work, table, share, options)
+                    for worker, table, share in zip(self._workers, tables, shares)
+                ]
+                self.nodes += sum(future.result() for future in work)
+                if private:
+                    start = self.table.copy()
+                    for table in tables:
+                        self.table += table - start
+                left -= block
+
+    def _private_block(self) -> int:
+        """Iterations a thread works on its copy: few enough that what it does not see of the others hardly matters."""
+        return max(_PRIVATE_BLOCK_ITERATIONS, self.iteration // _PRIVATE_BLOCK_SHARE)
+
+    def _discount_after_epoch(self) -> None:
+        discount = self.config.discount
+        if discount.scheme == "none" or self.iteration % discount.epoch_iterations:
+            return
+        epoch = self.iteration // discount.epoch_iterations
+        if discount.epochs and epoch > discount.epochs:
+            return
+        positive, negative, sums = discount.factors(epoch)
+        scale_tables(self.game.tree.nodes, self.game.deals.num_buckets, self.table, positive, negative, sums)
+        self.effective_iterations *= sums

@@ -1,0 +1,419 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Monte Carlo CFR: one walk per paper over the public tree of one sampled deal, with an explicit stack.
+
+Shared by all walks: `nodes` NODE_DTYPE[N]; `table` float64[2E], see `regret_kernels`; `deal` int32[2, S], each
+player's bucket on each street; `outcomes` float64[details], what cards decide, to player 0; `frames`, the stack;
+`rng` uint64[4]. A walk goes down to a terminal, then up through the frames whose actions are all done. It returns the
+number of nodes visited: decisions and ends, as the papers count; a street change is no node.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from foldwise.game.compiled import kernel
+from foldwise.game.prefetch_kernels import prefetch
+from foldwise.game.rng_kernels import next_uniform
+from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.solver.regret_kernels import draw_action, match_regrets
+
+PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is
+
+
+class Frames(NamedTuple):
+    """The stack of a walk: a frame for each node on the path whose actions are being walked."""
+
+    node: np.ndarray  # int32[D]
+    action: np.ndarray  # int32[D]: the one under way
+    row: np.ndarray  # int64[D]
+    sigma: np.ndarray  # float64[D, A]
+    value: np.ndarray  # float64[D, A]: of the actions walked
+    weight: np.ndarray  # float64[D, 2]: sampling or reach probabilities at the node
+
+
+class WalkOptions(NamedTuple):
+    """Numbers that steer a walk; all floats."""
+
+    sum_weight: float  # 0 while the average strategy skips its first iterations, else 1
+    regret_floor: float  # stored regrets never fall below
+    prune_below: float  # actions with less regret are passed over in a pruning walk
+    prune_share: float  # share of walks that prune
+    epsilon: float  # outcome: probability of a uniform draw; average: least probability of an action
+    tau: float  # average: threshold
+    beta: float  # average: bonus
+    sum_scale: float  # average: what one unit of strategy sum is in undiscounted visits
+
+
+@kernel
+def terminal_value(node, outcomes, player):
+    """What an end of the game is worth to `player`."""
+    if node.kind == FOLDED:
+        return -node.value if node.player == player else node.value
+    worth = node.value * outcomes[node.detail]
+    return worth if player == 0 else -worth
+
+
+@kernel
+def prunes(rng, options):
+    """Whether this walk passes over hopeless actions: decided once, so that all of its parts agree."""
+    return options.prune_share > 0.0 and next_uniform(rng) < options.prune_share
+
+
+@kernel
+def is_hopeless(nodes, regrets, at, row, sigma, action, last_street, options):
+    """Whether a pruning walk passes over an action of node `at`: not played, and far from being so.
+
+    Never on the last street, never into the end of the game: what is cheap to look at stays in sight.
+    """
+    if sigma != 0.0 or regrets[row + action] >= options.prune_below or nodes[at].street >= last_street:
+        return False
+    kind = nodes[nodes[at].first_child + action].kind
+    return kind == DECISION or kind == CHANCE
+
+
+@kernel
+def _prefetch_child(nodes, table, deal, child):
+    """Ask for what a walk reads first at a node it will come to soon: the node's row and its first child."""
+    node = nodes[child]
+    prefetch(nodes, np.int64(node.first_child))
+    if node.kind == DECISION:
+        bucket = np.int64(deal[node.player, node.street])
+        prefetch(table, 2 * (node.base + bucket * np.int64(node.num_children)))
+
+
+@kernel
+def update_regrets(table, row, num_actions, sigma, values, scale, floor):
+    """Add scale * (value of an action - value of sigma) to the regrets of the actions walked; returns sigma's value.
+
+    `values` is 0 for an action passed over.
+    """
+    value = 0.0
+    for a in range(num_actions):
+        value += sigma[a] * values[a]
+    for a in range(num_actions):
+        if sigma[a] != PASSED_OVER:
+            table[row + a] = max(table[row + a] + scale * (values[a] - value), floor)
+    return value
+
+
+@kernel
+def walk_external_from(
+    nodes, table, deal, outcomes, start, weight, traverser, last_street, pruning, options, frames, rng
+):
+    """The walk of external sampling below one node, its changes times `weight`; returns its value and its nodes."""
+    scratch = frames.sigma[frames.sigma.shape[0] - 1]
+    depth = 0
+    at = start
+    num_visited = 0
+    value = 0.0
+    while True:
+        node = nodes[at]
+        if node.kind == DECISION:
+            num_visited += 1
+            num_actions = np.int64(node.num_children)
+            player = node.player
+            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
+            if player == traverser:
+                prefetch(table, row)  # read on the way up: no need to wait for it now, unless it says what to prune
+                if pruning:
+                    match_regrets(table, row, num_actions, frames.sigma[depth])
+                frames.node[depth] = at
+                frames.action[depth] = -1
+                frames.row[depth] = row
+                depth += 1
+                value = 0.0
+            else:
+                match_regrets(table, row, num_actions, scratch)
+                if options.sum_weight > 0.0:
+                    sums = row + num_actions
+                    for a in range(num_actions):
+                        table[sums + a] += weight * options.sum_weight * scratch[a]
+                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+                continue
+        elif node.kind == CHANCE:
+            at = node.first_child
+            continue
+        else:
+            num_visited += 1
+            value = terminal_value(node, outcomes, traverser)
+
+        # Up: hand the value to the frame above, and leave every frame whose actions are done.
+        while depth > 0:
+            top = depth - 1
+            at = frames.node[top]
+            num_actions = np.int64(nodes[at].num_children)
+            row = frames.row[top]
+            action = frames.action[top]
+            if action >= 0:
+                frames.value[top, action] = value
+            action += 1
+            while (
+                pruning
+                and action < num_actions
+                and is_hopeless(nodes, table, at, row, frames.sigma[top, action], action, last_street, options)
+            ):
+                frames.sigma[top, action] = PASSED_OVER
+                frames.value[top, action] = 0.0
+                action += 1
+            if action < num_actions:
+                frames.action[top] = action
+                at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
+                break
+            if not pruning:
+                match_regrets(table, row, num_actions, frames.sigma[top])
+            value = update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], weight, options.regret_floor
+            )
+            depth = top
+        if depth == 0:
+            return value, num_visited
+
+
+@kernel
+def walk_external(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng):
+    """External sampling: all of the traverser's actions, one of the opponent's (Lanctot et al., NIPS 2009).
+
+    The opponent's average strategy grows by his current one, which his own draws weigh by his reach.
+    """
+    pruning = prunes(rng, options)
+    _, num_visited = walk_external_from(
+        nodes, table, deal, outcomes, 0, 1.0, traverser, last_street, pruning, options, frames, rng
+    )
+    return num_visited
+
+
+@kernel
+def walk_chance(nodes, table, deal, outcomes, last_street, options, frames, rng):
+    """Chance sampling: every action of both players, both updated in one paired walk (Zinkevich et al. 2007, A.4).
+
+    With p the players' reach probabilities: regret(a) += p_opponent (u(a) - u), sum(a) += p_own sigma(a). A subtree
+    that neither player reaches changes nothing and is left out.
+    """
+    num_visited, _ = walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames, rng, 0, (1.0, 1.0))
+    return num_visited
+
+
+@kernel
+def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames, rng, start, start_reach):
+    """The part of `walk_chance` at and below node `start`, reached so; returns also what it is worth to player 0."""
+    pruning = prunes(rng, options)
+    depth = 0
+    at = start
+    num_visited = 0
+    reach = start_reach
+    while True:
+        node = nodes[at]
+        if node.kind == DECISION:
+            num_visited += 1
+            num_actions = np.int64(node.num_children)
+            player = node.player
+            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
+            sigma = frames.sigma[depth]
+            match_regrets(table, row, num_actions, sigma)
+            own = reach[player] * options.sum_weight
+            if own > 0.0:
+                for a in range(num_actions):
+                    table[row + num_actions + a] += own * sigma[a]
+            frames.node[depth] = at
+            frames.action[depth] = -1
+            frames.row[depth] = row
+            frames.weight[depth, 0] = reach[0]
+            frames.weight[depth, 1] = reach[1]
+            depth += 1
+            value = 0.0
+        elif node.kind == CHANCE:
+            at = node.first_child
+            continue
+        else:
+            num_visited += 1
+            value = terminal_value(node, outcomes, 0)
+
+        while depth > 0:
+            top = depth - 1
+            at = frames.node[top]
+            num_actions = np.int64(nodes[at].num_children)
+            player = nodes[at].player
+            row = frames.row[top]
+            action = frames.action[top]
+            if action >= 0:
+                frames.value[top, action] = value
+            action += 1
+            opponent_reach = frames.weight[top, 1 - player]
+            while action < num_actions:
+                unreached = opponent_reach == 0.0 and frames.sigma[top, action] == 0.0
+                hopeless = pruning and is_hopeless(
+                    nodes, table, at, row, frames.sigma[top, action], action, last_street, options
+                )
+                if not (unreached or hopeless):
+                    break
+                frames.sigma[top, action] = PASSED_OVER
+                frames.value[top, action] = 0.0
+                action += 1
+            if action < num_actions:
+                frames.action[top] = action
+                own = frames.weight[top, player] * frames.sigma[top, action]
+                reach = (own, opponent_reach) if player == 0 else (opponent_reach, own)
+                at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
+                break
+            scale = opponent_reach if player == 0 else -opponent_reach
+            value = update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
+            )
+            depth = top
+        if depth == 0:
+            return num_visited, value
+
+
+@kernel
+def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
+    """Outcome sampling: one action everywhere (Lanctot et al., NIPS 2009).
+
+    The traverser draws uniformly with probability `epsilon`, else by his current strategy; the opponent by his. With
+    q the probability of the traverser's draws down to a node and v the value of the drawn action over its own
+    probability, regret(a) += (v(a) - sum_b sigma(b) v(b)) / q, where v is 0 for actions not drawn; the opponent's
+    average grows by sigma / q.
+    """
+    scratch = frames.sigma[frames.sigma.shape[0] - 1]
+    depth = 0
+    at = 0
+    num_visited = 0
+    q = 1.0
+    while True:
+        node = nodes[at]
+        if node.kind == CHANCE:
+            at = node.first_child
+            continue
+        num_visited += 1
+        if node.kind != DECISION:
+            break
+        num_actions = np.int64(node.num_children)
+        player = node.player
+        row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
+        if player == traverser:
+            sigma = frames.sigma[depth]
+            match_regrets(table, row, num_actions, sigma)
+            if next_uniform(rng) < options.epsilon:
+                action = min(int(next_uniform(rng) * num_actions), num_actions - 1)
+            else:
+                action = draw_action(sigma, num_actions, next_uniform(rng))
+            frames.node[depth] = at
+            frames.row[depth] = row
+            frames.action[depth] = action
+            frames.weight[depth, 0] = q
+            frames.weight[depth, 1] = options.epsilon / num_actions + (1.0 - options.epsilon) * sigma[action]
+            q *= frames.weight[depth, 1]
+            depth += 1
+        else:
+            match_regrets(table, row, num_actions, scratch)
+            if options.sum_weight > 0.0:
+                for a in range(num_actions):
+                    table[row + num_actions + a] += options.sum_weight * scratch[a] / q
+            action = draw_action(scratch, num_actions, next_uniform(rng))
+        at = node.first_child + action
+
+    value = terminal_value(nodes[at], outcomes, traverser)
+    for top in range(depth - 1, -1, -1):
+        num_actions = np.int64(nodes[frames.node[top]].num_children)
+        row = frames.row[top]
+        drawn = frames.action[top]
+        drawn_value = value / frames.weight[top, 1]
+        value = frames.sigma[top, drawn] * drawn_value
+        for a in range(num_actions):
+            gain = (drawn_value if a == drawn else 0.0) - value
+            table[row + a] = max(table[row + a] + gain / frames.weight[top, 0], options.regret_floor)
+    return num_visited
+
+
+@kernel
+def sampling_probability(strategy_sum, total_sum, options):
+    """How likely average strategy sampling walks an action (Gibson et al. 2012, eq. 2), capped at 1."""
+    denominator = options.beta + total_sum * options.sum_scale
+    if denominator <= 0.0:
+        return 1.0
+    share = (options.beta + options.tau * strategy_sum * options.sum_scale) / denominator
+    return min(1.0, max(options.epsilon, share))
+
+
+@kernel
+def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng):
+    """Average strategy sampling (Gibson et al., NIPS 2012, algorithm 1).
+
+    The traverser walks each action on its own with a probability that follows his average strategy; q is the product
+    of these down to a node. Ends return u / q, actions not walked count 0, and the opponent's average grows by
+    sigma / q.
+    """
+    scratch = frames.sigma[frames.sigma.shape[0] - 1]
+    pruning = prunes(rng, options)
+    depth = 0
+    at = 0
+    num_visited = 0
+    q = 1.0
+    while True:
+        node = nodes[at]
+        if node.kind == DECISION:
+            num_visited += 1
+            num_actions = np.int64(node.num_children)
+            player = node.player
+            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
+            if player == traverser:
+                match_regrets(table, row, num_actions, frames.sigma[depth])
+                total = 0.0
+                for a in range(num_actions):
+                    total += table[row + num_actions + a]
+                frames.node[depth] = at
+                frames.action[depth] = -1
+                frames.row[depth] = row
+                frames.weight[depth, 0] = q
+                frames.weight[depth, 1] = total
+                depth += 1
+                value = 0.0
+            else:
+                match_regrets(table, row, num_actions, scratch)
+                if options.sum_weight > 0.0:
+                    for a in range(num_actions):
+                        table[row + num_actions + a] += options.sum_weight * scratch[a] / q
+                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+                continue
+        elif node.kind == CHANCE:
+            at = node.first_child
+            continue
+        else:
+            num_visited += 1
+            value = terminal_value(node, outcomes, traverser) / q
+
+        while depth > 0:
+            top = depth - 1
+            at = frames.node[top]
+            num_actions = np.int64(nodes[at].num_children)
+            row = frames.row[top]
+            action = frames.action[top]
+            if action >= 0:
+                frames.value[top, action] = value
+            action += 1
+            while action < num_actions:
+                rho = sampling_probability(table[row + num_actions + action], frames.weight[top, 1], options)
+                hopeless = pruning and is_hopeless(
+                    nodes, table, at, row, frames.sigma[top, action], action, last_street, options
+                )
+                if not hopeless and (rho >= 1.0 or next_uniform(rng) < rho):
+                    q = frames.weight[top, 0] * rho
+                    break
+                frames.value[top, action] = 0.0
+                if hopeless:
+                    frames.sigma[top, action] = PASSED_OVER
+                action += 1
+            if action < num_actions:
+                frames.action[top] = action
+                at = nodes[at].first_child + action
+                if action + 1 < num_actions:
+                    _prefetch_child(nodes, table, deal, at + 1)
+                break
+            value = update_regrets(
+                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
+            )
+            depth = top
+        if depth == 0:
+            return num_visited

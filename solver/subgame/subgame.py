@@ -1,0 +1,466 @@
+"""Solving the rest of a hand from any public state on the turn or the river, with any two ranges.
+
+Discounted CFR (Brown and Sandholm, AAAI 2019) over every hand both players can hold: no card abstraction, exact
+showdowns, exact exploitability. Bet sizes are the caller's. Values are counterfactual, so a hand of range zero has a
+strategy too. The same calls give the same bits with any number of threads.
+"""
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.errors import DefinitionError
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
+from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.tree import BetMenu
+from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
+from foldwise.solver.response.best_response import Exploitability
+from foldwise.solver.side_by_side import side_by_side
+from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame.subgame_tree import Path, build_subtree
+from foldwise.solver.subgame_cut import (
+    children,
+    cut_river,
+    cut_turn,
+    num_groups,
+    number_actions,
+    share_boards,
+    share_pieces,
+    subtree_depth,
+)
+from foldwise.solver.subgame_gadget import Gadget, RootChoice
+from foldwise.solver.subgame_workspace import Workspace
+
+Float = npt.NDArray[np.float64]
+Single = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+Kind = Literal["average", "best"]
+
+_RIVER_CARDS = 5
+_HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
+_LEAST_MASS = 1e-300
+_VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
+_RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
+
+
+@dataclass
+class _Thread:
+    """Memory of one thread."""
+
+    pieces: Ints
+    frames: SubgameFrames
+    prefix_sums: ShowdownSums
+
+
+def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
+    return SubgameFrames(
+        node=np.zeros(depth, dtype=np.int32),
+        action=np.zeros(depth, dtype=np.int32),
+        reach_at=np.zeros((depth, 2), dtype=np.int32),
+        reach=np.zeros((depth, 2, num_hands), dtype=np.float32),
+        sigma=np.zeros((depth, max_actions, num_hands), dtype=np.float32),
+        value=np.zeros((depth + 1, max_actions, num_hands), dtype=np.float32),
+        total=np.zeros(num_hands, dtype=np.float32),
+    )
+
+
+class Subgame:
+    """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
+
+    `schedule` is a name of `solver.full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
+    and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
+    memory to share with other subgames.
+    """
+
+    def __init__(
+        self,
+        state: BettingState,
+        board: Sequence[int],
+        ranges: tuple[Float, Float],
+        menu: BetMenu,
+        threads: int = 1,
+        *,
+        schedule: str | Schedule = "dcfr",
+        gadget: Gadget | None = None,
+        frozen: Mapping[Path, Float] | None = None,
+        extra_sizes: Mapping[Path, Sequence[int]] | Iterable[tuple[Path, Sequence[int]]] = (),
+        workspace: Workspace | None = None,
+    ):
+        _check(state, board, ranges)
+        self.state = state
+        self.iteration = 0
+        self.hand_nodes = 0  # public nodes visited, times the hands of the traverser
+        self.subtree = build_subtree(state, menu, dict(extra_sizes))
+        self.nodes, self.states, self.paths = self.subtree.nodes, self.subtree.states, self.subtree.paths
+        self._node_at: dict[Path, int] = {}
+        for at, path in enumerate(self.paths):
+            self._node_at.setdefault(path, at)
+        self.actions = self.actions_at(0)
+        self._schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self._workspace = workspace or Workspace()
+
+        self._on_river = len(board) == _RIVER_CARDS
+        self.board, self._boards, self.river_cards = _boards_below(tuple(board))
+        self._to_trunk = _places(self.board, self._boards)
+        self._board_weight = np.float32(1.0 if self._on_river else 1.0 / _HIDDEN_RIVERS)
+        num_hands, num_trunk_hands, num_boards = (
+            self._boards.pairs.shape[1],
+            self.board.pairs.size,
+            len(self.river_cards),
+        )
+        if self._on_river:
+            self._leaves = cut_river(self.nodes, threads, num_trunk_hands)
+            shares = share_pieces(self.nodes, self._leaves, threads)
+        else:
+            self._leaves = cut_turn(self.nodes, num_trunk_hands)
+            shares = share_boards(self._leaves, num_boards, threads)
+        self._has_trunk = bool(self._leaves.number[0] < 0)
+        self._borrow_tables()
+
+        depth, max_actions = subtree_depth(self.nodes), int(self.nodes["num_children"].max())
+        self._trunk_frames = _make_frames(depth, max_actions, num_trunk_hands)
+        self._trunk_prefix_sums = empty_sums(len(board), np.float32)
+        self._group_values = np.zeros((num_groups(num_boards), self._leaves.node.size, num_trunk_hands), np.float32)
+        self._leaf_values = np.zeros_like(self._group_values[0])
+        self._threads = [
+            _Thread(
+                pieces=pieces,
+                frames=_make_frames(depth, max_actions, num_hands),
+                prefix_sums=empty_sums(_RIVER_CARDS, np.float32),
+            )
+            for pieces in shares
+        ]
+        self.ranges = (np.asarray(ranges[0], dtype=np.float64), np.asarray(ranges[1], dtype=np.float64))
+        given = [one[self.board.pairs] for one in self.ranges]
+        self._masses = [max(float(one.sum()), _LEAST_MASS) for one in given]
+        self._ranges = [one / mass for one, mass in zip(given, self._masses)]
+        self._pair_mass = self._mass(board)
+        self._choice = None
+        if gadget is not None:
+            own_range, searcher_mass = self.ranges[gadget.player], self._masses[1 - gadget.player]
+            self._choice = RootChoice(gadget, self.board.pairs, own_range, searcher_mass)
+        for path, rows in (frozen or {}).items():
+            self._freeze(path, rows)
+
+    def _borrow_tables(self) -> None:
+        """Tables of the root's street, and on a turn of every river; sums beside regrets."""
+        num_boards, num_hands = self._boards.pairs.shape
+        counts = number_actions(self.nodes)
+        trunk = (counts[0], self.board.pairs.size)
+        below = (num_boards, counts[1] if len(counts) > 1 else 0, num_hands)
+        sizes = [int(np.prod(shape)) for shape in (trunk, below)]
+        lent = self._workspace.lend(2 * sum(sizes))
+        weakref.finalize(self, self._workspace.take_back, lent)
+        parts = np.split(lent[: 2 * sum(sizes)], np.cumsum([sizes[0], sizes[0], sizes[1]]))
+        self._trunk_regrets, self._trunk_sums = (part.reshape(trunk) for part in parts[:2])
+        self._regrets, self._sums = (part.reshape(below) for part in parts[2:])
+        if self._on_river:
+            self._regrets, self._sums = self._trunk_regrets[None], self._trunk_sums[None]
+        self.num_bytes = 4 * 2 * sum(sizes)
+
+    def _mass(self, board: Sequence[int]) -> float:
+        """Probability that two hands drawn from the ranges share no card."""
+        other = np.zeros(NUM_PAIRS)
+        other[self.board.pairs] = self._ranges[1]
+        mass = float(self._ranges[0] @ RangeShowdown(board).fold(other)[self.board.pairs])
+        if mass <= 0.0:
+            raise DefinitionError(
+                "two ranges of which no two hands can be held at once: give each at least one more hand"
+            )
+        return mass
+
+    def _freeze(self, path: Path, rows: Float) -> None:
+        at = self.node_at(path)
+        node = self.nodes[at]
+        base, num_actions = int(node["base"]), int(node["num_children"])
+        if node["kind"] != DECISION or node["street"] != self.nodes[0]["street"]:
+            raise DefinitionError(f"a decision frozen after {path}: expected one on the street of the root")
+        if rows.shape != (num_actions, NUM_PAIRS) or not np.isfinite(rows).all() or rows.min() < 0.0:
+            raise DefinitionError(
+                f"rows of shape {rows.shape} frozen after {path}: expected {num_actions} actions of {NUM_PAIRS} weights, "
+                "none below 0"
+            )
+        for table in (self._trunk_regrets, self._trunk_sums):
+            table[base : base + num_actions] = rows[:, self.board.pairs]
+        self.nodes["detail"][at] = FROZEN
+
+    # The tree
+
+    def node_at(self, path: Path) -> int:
+        """The node a path from the root leads to; where it ends a street, the one at which the card is dealt."""
+        found = self._node_at.get(tuple(path))
+        if found is None:
+            raise DefinitionError(f"path {path}: the subgame has no such sequence of actions")
+        return found
+
+    def child(self, at: int, action: Action) -> int:
+        """Where an action leads from a node; at a node where a card is dealt, after the card."""
+        return self.node_at((*self.paths[at], action))
+
+    def actions_at(self, at: int) -> list[Action]:
+        """Actions of a decision, in the order of its rows; of a node where a card is dealt, those after it."""
+        return [self.paths[child][-1] for child in children(self.nodes, self._decision(at))]
+
+    def _decision(self, at: int) -> int:
+        node = self.nodes[at]
+        return int(node["first_child"]) if node["kind"] == CHANCE else at
+
+    def _in_trunk(self, at: int) -> bool:
+        return bool(self.nodes[at]["street"] == self.nodes[0]["street"])
+
+    def _board_of(self, river: int | None) -> int:
+        if self._on_river or river is None:
+            if not self._on_river:
+                raise DefinitionError("a node behind the turn: name the river card")
+            return 0
+        if river not in self.river_cards:
+            raise DefinitionError(f"river card {river}: expected one of the {len(self.river_cards)} not on the board")
+        return self.river_cards.index(river)
+
+    # Solving
+
+    def run(self, iterations: int) -> None:
+        """Iterations of discounted CFR, each updating both players in turn."""
+        for t in range(self.iteration + 1, self.iteration + iterations + 1):
+            rules = self._rules(t)
+            for traverser in range(2):
+                self._learn(traverser, rules)
+        self.iteration += iterations
+
+    def _rules(self, iteration: int) -> Rules:
+        """What the schedule says of one iteration."""
+        steps = self._schedule(np.array([float(iteration)]))
+        positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
+        return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
+
+    def _learn(self, traverser: int, rules: Rules) -> None:
+        choice = self._choice
+        if choice is not None and choice.player != traverser:
+            self._pass(traverser, choice.entering, rules)
+            return
+        values = self._pass(traverser, self._ranges[1 - traverser], rules)
+        if choice is not None:
+            choice.learn(values, rules)
+
+    def _pass(self, traverser: int, other_reach: Float | Single, rules: Rules) -> Single:
+        """One walk for the traverser: down the trunk, through all pieces, and the trunk again with their values."""
+        if self._has_trunk:
+            self._walk_trunk(traverser, other_reach, rules._replace(learns=False))
+        else:
+            self._leaves.reach[0, 0] = 1.0
+            self._leaves.reach[0, 1] = other_reach
+        self._group_values[:] = 0.0
+        walk = partial(self._walk_pieces, traverser, rules)
+        self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, self._threads))
+        np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
+        if not self._has_trunk:
+            only: Single = self._leaf_values[0]
+            return only
+        self.hand_nodes += self._walk_trunk(traverser, other_reach, rules)
+        root: Single = self._trunk_frames.value[0, 0]
+        return root
+
+    def _walk_trunk(self, traverser: int, other_reach: Float | Single, rules: Rules) -> int:
+        self._trunk_frames.reach[0, traverser] = 1.0
+        self._trunk_frames.reach[0, 1 - traverser] = other_reach
+        visited = walk_subtree(
+            self.nodes,
+            0,
+            traverser,
+            self._trunk_regrets,
+            self._trunk_sums,
+            self.board,
+            self._trunk_prefix_sums,
+            True,
+            self._leaves,
+            self._leaf_values,
+            rules,
+            self._trunk_frames,
+        )
+        return int(visited) * self.board.pairs.size
+
+    def _walk_pieces(self, traverser: int, rules: Rules, thread: _Thread) -> int:
+        visited = walk_pieces(
+            self.nodes,
+            thread.pieces,
+            traverser,
+            self._regrets,
+            self._sums,
+            self._boards,
+            self._to_trunk,
+            self._board_weight,
+            thread.prefix_sums,
+            self._leaves,
+            rules,
+            thread.frames,
+            self._group_values,
+        )
+        return int(visited)
+
+    # What was learned
+
+    def exploitability(self) -> Exploitability:
+        """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached.
+
+        Both come with the ranges given, also where a gadget stood before the solve; nobody leaves frozen rows.
+        """
+        unit = 1000.0 / (self.state.definition.big_blind * self._pair_mass)
+        best = [unit * float(self._ranges[p] @ self._root_values(p, "best")) for p in range(2)]
+        return Exploitability(
+            exploitability_mbb=(best[0] + best[1]) / 2.0,
+            best_response_mbb=(best[0], best[1]),
+            value_mbb=unit * float(self._ranges[0] @ self._root_values(0, "average")),
+        )
+
+    def _root_values(self, player: int, kind: Kind) -> Float:
+        """Values of a player's hands in the board's order, against the other's range scaled to 1."""
+        hand_nodes = self.hand_nodes
+        values = self._pass(player, self._ranges[1 - player], _RULES[kind]).astype(np.float64)
+        self.hand_nodes = hand_nodes
+        return values
+
+    def values(self, player: int, kind: Kind = "average") -> Float:
+        """What each hand of a player wins over the whole hand, [1326] in chips times the other's reach as given.
+
+        The other plays his average strategy, the player his own average or his best response. 0 for hands that clash
+        with the board. Divided by the other's reach of hands that share no card with it, it is a hand's expectation.
+        """
+        out = np.zeros(NUM_PAIRS)
+        out[self.board.pairs] = self._masses[1 - player] * self._root_values(player, kind)
+        return out
+
+    def values_at(self, at: int, river: int | None, player: int, kind: Kind = "average") -> Float:
+        """The same at a node on the river, against the other's reach there; the river being dealt costs nothing.
+
+        `at` may be the node at which the river is dealt. With kind "best" the response begins at the node.
+        """
+        at = self._decision(at)
+        if self._in_trunk(at) and not self._on_river:
+            raise DefinitionError(f"values at node {at}: expected the root (see values) or a node on the river")
+        which = self._board_of(river)
+        board = ShowdownBoard(*(arrays[which] for arrays in self._boards))
+        thread = self._threads[0]
+        other_reach = self.reach(at, 1 - player, river)[board.pairs]
+        mass = max(float(other_reach.sum()), _LEAST_MASS)
+        thread.frames.reach[0, player] = 1.0
+        thread.frames.reach[0, 1 - player] = other_reach / mass
+        walk_subtree(
+            self.nodes,
+            at,
+            player,
+            self._regrets[which],
+            self._sums[which],
+            board,
+            thread.prefix_sums,
+            False,
+            self._leaves,
+            self._leaf_values,
+            _RULES[kind],
+            thread.frames,
+        )
+        out = np.zeros(NUM_PAIRS)
+        out[board.pairs] = mass * thread.frames.value[0, 0]
+        return out
+
+    def reach(self, at: int, player: int, river: int | None = None) -> Float:
+        """A player's range at a node, [1326]: as given, times what his average strategy plays on the way."""
+        out = self.ranges[player].copy()
+        on_board = np.zeros(NUM_PAIRS)
+        on_board[self.board.pairs] = 1.0
+        if not self._on_river and river is not None:
+            on_board[np.any(river == PAIR_CARDS, axis=1)] = 0.0
+        out *= on_board
+        path = self.paths[at]
+        for k, action in enumerate(path):
+            before = self._decision(self.node_at(path[:k]))
+            if self.nodes[before]["player"] == player:
+                out *= self.strategy(before, river)[self.actions_at(before).index(action)]
+        return out
+
+    def strategy(self, at: int = 0, river: int | None = None) -> Float:
+        """Average strategy at a decision, [actions, 1326] by pair number; 0 for hands that clash with the board.
+
+        `at` is a node of `self.nodes`, whose betting is `self.states[at]`; below the trunk of a turn, name the river.
+        """
+        at = self._decision(at)
+        node = self.nodes[at]
+        base, num_actions = int(node["base"]), int(node["num_children"])
+        if self._in_trunk(at):
+            weights, pairs = self._trunk_sums[base : base + num_actions], self.board.pairs
+        else:
+            which = self._board_of(river)
+            weights, pairs = self._sums[which, base : base + num_actions], self._boards.pairs[which]
+        sigma = np.zeros_like(weights)
+        match_hands(weights, sigma, np.zeros(len(pairs), dtype=np.float32))
+        out = np.zeros((num_actions, NUM_PAIRS))
+        out[:, pairs] = sigma
+        return out
+
+    def start_from(self, earlier: "Subgame", iteration: int | None = None) -> None:
+        """Begin with what an earlier solve of the same state learned, wherever both trees have an action.
+
+        `iteration` is the one the schedule goes on after, by default the earlier's last: a smaller number forgets faster.
+        """
+        if earlier.state != self.state or not np.array_equal(earlier.board.pairs, self.board.pairs):
+            raise DefinitionError("a start from the solve of another state: expected the same betting and board")
+        for at in np.flatnonzero(self.nodes["kind"] == DECISION).tolist():
+            known = earlier._node_at.get(self.paths[at])
+            if known is None or self.nodes[at]["detail"] == FROZEN:
+                continue
+            known = earlier._decision(known)
+            before = earlier.actions_at(known)
+            for a, action in enumerate(self.actions_at(at)):
+                if action in before:
+                    self._copy_row(earlier, int(earlier.nodes[known]["base"]) + before.index(action), at, a)
+        self.iteration = earlier.iteration if iteration is None else iteration
+
+    def _copy_row(self, earlier: "Subgame", row: int, at: int, a: int) -> None:
+        here = int(self.nodes[at]["base"]) + a
+        if self._in_trunk(at):
+            self._trunk_regrets[here] = earlier._trunk_regrets[row]
+            self._trunk_sums[here] = earlier._trunk_sums[row]
+        else:
+            self._regrets[:, here] = earlier._regrets[:, row]
+            self._sums[:, here] = earlier._sums[:, row]
+
+
+def _check(state: BettingState, board: Sequence[int], ranges: tuple[Float, Float]) -> None:
+    definition = state.definition
+    last = definition.num_rounds - 1
+    wanted = definition.board_sizes[state.round]
+    if definition.num_players != 2 or definition.board_sizes[-1] != _RIVER_CARDS or state.round < last - 1:
+        raise DefinitionError(
+            f"a subgame on round {state.round + 1}: expected heads-up hold'em on the turn or the river"
+        )
+    if state.finished or len(board) != wanted or len(set(board)) != wanted:
+        raise DefinitionError(f"board {list(board)}: expected {wanted} distinct cards and betting that is not over")
+    if any(one.shape != (NUM_PAIRS,) or one.min() < 0.0 or not np.isfinite(one).all() for one in ranges):
+        raise DefinitionError(f"ranges: expected {NUM_PAIRS} weights of at least 0 for each player")
+
+
+@lru_cache(maxsize=4)  # a street may be solved more than once, and by both players of a table
+def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard, list[int]]:
+    """A board's own hands, those of all full boards it can become, and the last card of each."""
+    is_full = len(board) == _RIVER_CARDS
+    rivers = [board] if is_full else [(*board, card) for card in range(52) if card not in board]
+    return make_board(board), _stack([make_board(river) for river in rivers]), [river[-1] for river in rivers]
+
+
+def _stack(boards: list[ShowdownBoard]) -> ShowdownBoard:
+    return ShowdownBoard(*(np.stack(arrays) for arrays in zip(*boards)))
+
+
+def _places(trunk: ShowdownBoard, boards: ShowdownBoard) -> npt.NDArray[np.uint16]:
+    """[B, n] where each hand of a board stands in the trunk's order."""
+    place = np.zeros(NUM_PAIRS, dtype=np.uint16)
+    place[trunk.pairs] = np.arange(trunk.pairs.size)
+    out: npt.NDArray[np.uint16] = place[boards.pairs]
+    return out

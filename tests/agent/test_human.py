@@ -1,0 +1,286 @@
+"""A person's seat: what answers mean, and whole matches over a real dealer, by a scripted person and through a terminal."""
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from itertools import cycle
+
+import pytest
+from foldwise.agent.bots import Bot
+from foldwise.agent.client import play_match
+from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
+from foldwise.agent.typed_state import typed_state
+from foldwise.cli.main import main
+from foldwise.cli.people import TerminalTable, cards_markup, read_keyboard
+from foldwise.game.betting import RAISE, Action
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.table.log import line_values, state_lines
+from rich.console import Console as RichConsole
+from tests.support.places import CONFIGS, ROOT
+
+from tests.support.table import Table, make_settings
+
+HUNL = find_definition("hunl")
+
+
+@pytest.mark.parametrize(
+    "betting, board, typed, expected",
+    [
+        ("", "", "c", "c"),
+        ("", "", "fold", "f"),
+        ("", "", "b 300", "r300"),
+        ("", "", "raise to 250", "r250"),
+        ("", "", "b300", "r300"),
+        ("", "", "min", "r200"),
+        ("", "", "pot", "r300"),  # call 50, then the pot of 200
+        ("", "", "b 0.5p", "r200"),
+        ("", "", "b 50%", "r200"),
+        ("", "", "b 0.1p", "r200"),  # below the least raise: the least raise
+        ("", "", "a", "r20000"),
+        ("", "", "b 20,000", "r20000"),
+        ("r300c/", "AsKd2c", "k", "c"),
+        ("r300c/", "AsKd2c", "b 300", "r600"),  # chips on this street; the log counts the hand
+        ("r300c/", "AsKd2c", "B 0.5p", "r600"),
+        ("r300c/r600", "AsKd2c", "b 900", "r1200"),
+        ("r300c/r600", "AsKd2c", "b 1p", "r1800"),  # call 300, then the pot of 1200
+        ("r300c/r600", "AsKd2c", "b 99p", "r20000"),
+    ],
+)
+def test_answers_in_chips(betting, board, typed, expected):
+    state = typed_state(HUNL, betting, board, "QhQs")
+    action = parse_answer(typed, state)
+    assert action.text(False) == expected
+    assert state.betting.is_legal(action)
+
+
+@pytest.mark.parametrize(
+    "betting, board, typed, message",
+    [
+        ("", "", "zzz", "is no answer"),
+        ("", "", "b", "expected chips, as b 300"),
+        ("", "", "b many", "expected chips, as b 300"),
+        ("", "", "b 150", "150 is not possible: raise to between 200 and 20000"),
+        ("", "", "b 20001", "between 200 and 20000"),
+        ("r300c/", "AsKd2c", "f", "checking is free"),
+        ("r300c/", "AsKd2c", "b 99", "bet between 100 and 19700"),
+        ("r300c/", "AsKd2c", "b -1p", "not possible"),
+        ("r20000", "", "b 500", "no raise is possible here: type c or f"),
+    ],
+)
+def test_illegal_answers_say_what_would_be_legal(betting, board, typed, message):
+    with pytest.raises(FormatError, match=message):
+        parse_answer(typed, typed_state(HUNL, betting, board, "QhQs"))
+
+
+def test_limit_raises_need_no_amount():
+    state = typed_state(find_definition("limit"), "r", "", "QhQs")
+    assert parse_answer("r", state) == parse_answer("b 999", state) == Action(RAISE, 30)
+
+
+def test_turn_shows_the_street():
+    turn = read_turn(typed_state(HUNL, "r300c/cr900", "AsKd2c", "QhQs"))
+    assert (turn.position, turn.street, turn.pot, turn.to_call) == (0, 1, 1200, 600)
+    assert turn.bets == (0, 600)
+    assert turn.stacks == (19700, 19100)
+    assert turn.raise_range == (1200, 19700)
+    assert turn.can_fold
+
+
+class Script:
+    """A person who types by a rule, sometimes badly."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.turns: list[Turn] = []
+        self.ends: list[HandEnd] = []
+        self.complaints: list[str] = []
+        self._typed = iter(())
+
+    def show_turn(self, turn):
+        self.turns.append(turn)
+        self._typed = iter(self.answer(turn))
+
+    def show_end(self, end):
+        self.ends.append(end)
+
+    def complain(self, message):
+        self.complaints.append(message)
+
+    def ask(self):
+        return next(self._typed, None)
+
+
+def clumsy(turn):
+    yield from ("", "what", "b 1")
+    yield "b 0.5p" if turn.street == 0 and turn.raise_range and not turn.bets[turn.position] > 200 else "c"
+
+
+async def play_scripted(script, hands, tmp_path):
+    person = HumanPlayer(script)
+    table = Table(make_settings(HUNL.to_text(), hands, 5), tmp_path)
+    reports = await asyncio.gather(
+        *(
+            asyncio.to_thread(play_match, player, HUNL, "127.0.0.1", port, 60.0)
+            for player, port in zip((person, Bot("strength", 1)), table.ports)
+        ),
+        return_exceptions=True,
+    )
+    return person, reports, await table.finish()
+
+
+async def test_a_person_at_a_real_dealer(tmp_path):
+    script = Script(clumsy)
+    person, reports, outcome = await play_scripted(script, 40, tmp_path)
+    assert outcome.completed
+    assert not outcome.complaints()
+    assert [report.faults for report in reports] == [0, 0]
+    lines = outcome.log_lines("STATE")
+    won = [line_values(line)[number % 2] for number, line in enumerate(lines)]
+    assert [end.profit for end in script.ends] == won
+    assert (person.hands, person.total) == (40, sum(won))
+    assert script.ends[-1].total == sum(won)
+    assert len(script.complaints) == 3 * len(script.turns)
+    assert any("not possible" in message or "no raise" in message for message in script.complaints)
+    assert {turn.position for turn in script.turns} == {0, 1}
+
+
+async def test_leaving_the_table_ends_the_match(tmp_path):
+    script = Script(lambda turn: ["c"] if turn.hand_number < 3 else ["q"])
+    _, reports, outcome = await play_scripted(script, 40, tmp_path)
+    assert isinstance(reports[0], SeatLeftError)
+    assert not outcome.completed
+    assert len(outcome.log_lines("STATE")) == 3
+
+
+def test_the_drawn_table():
+    screen = RichConsole(file=io.StringIO(), width=120, highlight=False)
+    answers = iter(["c"])
+    table = TerminalTable(HUNL, screen, lambda: next(answers, None), reveal=lambda end: [])
+    state = typed_state(HUNL, "r300c/r600", "AsKd2c", "QhQs")
+    table.show_turn(read_turn(state))
+    text = screen.file.getvalue()
+    for piece in ("hand 1, flop", "big blind" if state.position == 0 else "button", "A♠ K♦ 2♣", "pot 900", "Q♥ Q♠"):
+        assert piece in text
+    assert "f fold · c call 300 · b N raise to 600 to 19,700" in text
+    assert table.ask() == "c"
+    assert table.ask() is None
+    assert cards_markup(parse_cards("Td")) == "[bold blue]T♦[/]"
+
+
+def test_keyboard_lines_come_in_pieces():
+    read, write = os.pipe()
+    os.write(write, b"b 3")
+    os.write(write, b"00\nc\nhalf")
+    os.close(write)
+    lines = read_keyboard(read)
+    assert [lines(), lines(), lines()] == ["b 300", "c", None]
+    os.close(read)
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("duel") / "leduc"
+    config = str(CONFIGS / "leduc.toml")
+    assert main(["solve", config, "-o", str(folder), "--sampler", "cfr+", "--iterations", "100"]) == 0
+    return folder
+
+
+async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
+    """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
+    typed = cycle(["c", "f", "c"])  # folding is refused where checking is free: the next answer counts
+    monkeypatch.setattr("foldwise.cli.people.read_keyboard", lambda: lambda: next(typed))
+    definition = find_definition("leduc")
+    table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
+    words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]
+    code, report = await asyncio.gather(
+        asyncio.to_thread(main, words),
+        asyncio.to_thread(play_match, Bot("random", 3), definition, "127.0.0.1", table.ports[1], 60.0),
+    )
+    outcome = await table.finish()
+    assert (code, report.faults, outcome.completed) == (0, 0, True)
+    written = capsys.readouterr()
+    folded = sum(line.split(":")[2].endswith("f") for line in outcome.log_lines("STATE"))
+    assert 0 < folded < 10
+    assert written.out.count("is over") == 10
+    assert written.out.count("nothing to reveal") == folded
+    assert written.out.count("bot with") >= 10 - folded
+    assert "10 hands" in written.err
+
+
+def talk(process, terminal, answer):
+    """Answer every prompt of a program at a terminal until it ends; what it wrote."""
+    written = ""
+    answered = 0
+    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program gets there
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 0.2)[0]:
+            if process.poll() is not None:
+                break
+            continue
+        with contextlib.suppress(OSError):  # the other end of the terminal is closed
+            data = os.read(terminal, 1 << 16)
+            written += data.decode("utf-8", "replace")
+            while written.count("> ") > answered:
+                answered += 1
+                os.write(terminal, f"{answer(answered)}\n".encode())
+            continue
+        break
+    process.wait(20)
+    return written
+
+
+def test_duel_in_a_terminal(leduc, tmp_path):
+    """A pseudo-terminal, every other answer nonsense; the log, the explanations and the report agree with the screen."""
+    ours, theirs = pty.openpty()
+    words = [
+        sys.executable,
+        "-m",
+        "foldwise.cli.main",
+        "duel",
+        str(leduc),
+        "--hands",
+        "6",
+        "--reveal",
+        "-o",
+        str(tmp_path),
+    ]
+    process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, cwd=ROOT)
+    os.close(theirs)
+    try:
+        written = talk(process, ours, lambda number: "nonsense" if number % 2 else "c")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        os.close(ours)
+    assert process.returncode == 0, written
+    assert "is no answer" in written
+    assert "hand 6 is over" in written
+    assert "bot with" in written
+    assert "6 hands" in written
+    lines = list(state_lines(tmp_path / "duel.log"))
+    assert len(lines) == 6
+    total = sum(line_values(line)[number % 2] for number, line in enumerate(lines))
+    assert f"6 hands, {total:+,.0f} chips" in written
+    records = [json.loads(line) for line in (tmp_path / "duel.explain.jsonl").read_text().splitlines()]
+    assert {record["hand"] for record in records} == set(range(6))
+    assert all(record["position"] == (1 - record["hand"]) % 2 for record in records)
+
+
+def test_duel_refuses_a_folder_with_a_duel(leduc, tmp_path, capsys):
+    (tmp_path / "duel.log").write_text("")
+    assert main(["duel", str(leduc), "-o", str(tmp_path)]) == 2
+    assert "holds a duel" in capsys.readouterr().err
+
+
+def test_reveal_is_for_people(leduc, capsys):
+    assert main(["play", "bot:call", "127.0.0.1", "1", "--reveal", str(leduc)]) == 2
+    assert "explains the bot to a person" in capsys.readouterr().err

@@ -1,0 +1,358 @@
+"""Duplicate matches: the same over tcp and in memory, interrupted or not; results, intervals, all-in expectation."""
+
+import json
+import math
+import sys
+import threading
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from foldwise.agent.bots import Bot
+from foldwise.agent.player import make_player
+from foldwise.cli.main import main
+from foldwise.game.cards import parse_cards
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.game.evaluator import rank_hand
+from foldwise.game.library import find_game
+from foldwise.matches.duplicate.match import play_match, seat_table
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
+from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
+from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
+from foldwise.matches.statistics import estimate, position_values, sequence_half_width
+from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
+from scipy.stats import t as student
+
+GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
+SHORT_STACKS = GAMES["hunl"].to_text().replace("stack = 20000 20000", "stack = 1000 750")
+SHORT_LIMIT = GAMES["limit"].to_text().replace("blind =", "stack = 95 120\nblind =")
+
+
+def _plan(a, b, hands=40, game="hunl", **options):
+    fields = {"seed": 5, "repeat": 1, "over": "memory", "definition": find_game(game).definition.to_text(), **options}
+    return MatchPlan(players=(a, b), game=game, hands=hands, **fields)
+
+
+def _play(plan, folder, jobs=2):
+    create_folder(folder, plan)
+    return play_match(plan, folder, jobs, lambda text, share: None)
+
+
+def _logs(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.log"))}
+
+
+class InPython:
+    """A bot behind the plain player interface: the compiled engine does not know it."""
+
+    def __init__(self, bot):
+        self.choose = bot.choose
+
+
+@pytest.mark.parametrize("game", [*GAMES, "short stacks", "short limit"])
+@pytest.mark.parametrize("names", [("random", "random"), ("strength", "random"), ("raise", "raise")])
+def test_compiled_engine_plays_as_the_rules_do(game, names, tmp_path):
+    texts = {"short stacks": SHORT_STACKS, "short limit": SHORT_LIMIT}
+    definition = parse_definition(texts[game], game) if game in texts else GAMES[game]
+    match = MemoryMatch("m", game, definition, 150, 3, ("A", "B"))
+    bots = tuple(Bot(name, seed) for seed, name in enumerate(names))
+    play_in_memory(match, bots, tmp_path / "compiled.log")
+    play_in_memory(match, tuple(map(InPython, bots)), tmp_path / "python.log")
+    assert (tmp_path / "compiled.log").read_bytes() == (tmp_path / "python.log").read_bytes()
+
+
+def test_tcp_and_memory_give_the_same_match_hand_by_hand(tmp_path):
+    memory = _play(_plan("bot:strength", "bot:random"), tmp_path / "memory")
+    tcp = _play(_plan("bot:strength", "bot:random", over="tcp"), tmp_path / "tcp")
+    assert _logs(tmp_path / "tcp") == _logs(tmp_path / "memory")
+    same = ("hands", "pairs", "mean_mbb", "ci95_mbb", "sd_mbb", "score_chips", "positions", "faults")
+    assert {key: tcp[key] for key in same} == {key: memory[key] for key in same}
+    assert tcp["hands"] == 80
+
+
+@pytest.mark.parametrize("game", ["hunl", "limit"])
+def test_folder_loses_three_quarters_of_a_big_blind_a_hand(game, tmp_path):
+    result = _play(_plan("bot:fold", "bot:raise", game=game, repeat=2), tmp_path)
+    assert (result["mean_mbb"], result["ci95_mbb"], result["pairs"]) == (-750.0, 0.0, 80)
+    assert [position["mean_mbb"] for position in result["positions"]] == [-1000.0, -500.0]
+
+
+def test_equal_deterministic_players_come_out_even(tmp_path):
+    result = _play(_plan("bot:call", "bot:call", hands=200), tmp_path)
+    assert (result["mean_mbb"], result["sd_mbb"], result["score_chips"]) == (0.0, 0.0, [0.0, 0.0])
+
+
+def test_interrupted_memory_match_goes_on_as_if_it_were_not(tmp_path):
+    whole = _plan("bot:random", "bot:strength", repeat=2)
+    expected = _play(whole, tmp_path / "whole")
+    _play(whole, tmp_path / "broken")
+    logs = sorted((tmp_path / "broken").glob("*.log"))
+    logs[0].write_bytes(logs[0].read_bytes()[:-200])  # in the middle of a line
+    logs[1].write_bytes(b"")
+    logs[3].unlink()
+    result = play_match(load_plan(tmp_path / "broken"), tmp_path / "broken", 2, lambda text, share: None)
+    assert _logs(tmp_path / "broken") == _logs(tmp_path / "whole")
+    assert result["mean_mbb"] == expected["mean_mbb"]
+
+
+class StopAtSecondLook(threading.Event):
+    """Set from the second time on that somebody looks."""
+
+    def is_set(self):
+        before = super().is_set()
+        self.set()
+        return before
+
+
+@pytest.mark.parametrize("wrap", [lambda bot: bot, InPython])
+def test_stopped_memory_match_ends_after_its_block_and_goes_on(wrap, tmp_path):
+    match = MemoryMatch("m", "hunl", GAMES["hunl"], 1200, 3, ("A", "B"))
+    bots = tuple(wrap(Bot("random", seed)) for seed in (1, 2))
+    play_in_memory(match, bots, tmp_path / "whole.log")
+    with pytest.raises(MatchStoppedError, match="--resume"):
+        play_in_memory(match, bots, tmp_path / "stopped.log", StopAtSecondLook())
+    whole, stopped = (tmp_path / "whole.log").read_bytes(), (tmp_path / "stopped.log").read_bytes()
+    assert whole.startswith(stopped)
+    assert stopped.count(b"STATE:") in (1, 500)
+    play_in_memory(match, bots, tmp_path / "stopped.log")
+    assert (tmp_path / "stopped.log").read_bytes() == whole
+
+
+def test_interrupted_tcp_match_goes_on_as_if_it_were_not(tmp_path):
+    plan = _plan("bot:random", "bot:raise", hands=12, over="tcp")
+    expected = _play(plan, tmp_path / "whole")
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    create_folder(broken, plan)
+    # What a kill leaves: a transaction file that breaks off in mid-hand, a log without its last hands.
+    transactions = (whole / "0000.AB.tlog").read_text().splitlines(keepends=True)
+    (broken / "0000.AB.tlog").write_text("".join(transactions[: len(transactions) // 2]))
+    (broken / "0000.AB.log").write_text("".join((whole / "0000.AB.log").read_text().splitlines(keepends=True)[:6]))
+    result = play_match(plan, broken, 2, lambda text, share: None)
+    assert result["score_chips"] == expected["score_chips"]
+    for name in ("0000.AB.log", "0000.BA.log"):
+        assert list(state_lines(broken / name)) == list(state_lines(whole / name))
+
+
+CLIENT = """#!{python}
+import socket, sys
+print("started in", __import__("os").getcwd(), flush=True)
+with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as sock:
+    sock.sendall(b"VERSION:2.0.0\\r\\n")
+    for line in sock.makefile("rb"):
+        if {leave}:
+            break
+        sock.sendall(line.rstrip(b"\\r\\n") + b":c\\r\\n")
+if {hang}:
+    __import__("time").sleep(600)
+"""
+
+
+def _program(folder, leave="False", hang="False"):
+    folder.mkdir()
+    path = folder / "player"
+    path.write_text(CLIENT.format(python=sys.executable, leave=leave, hang=hang))
+    path.chmod(0o755)
+    return f"cmd:{path}"
+
+
+def test_external_program_in_its_own_folder_with_its_output_kept(tmp_path):
+    program = _program(tmp_path / "theirs")
+    result = _play(_plan(program, "bot:call", hands=5, over="tcp"), tmp_path / "match")
+    assert result["mean_mbb"] == 0.0
+    assert (tmp_path / "match" / "0000.AB.player0.std").read_text() == f"started in {tmp_path / 'theirs'}\n"
+
+
+def test_program_that_hangs_after_the_match_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
+    program = _program(tmp_path / "theirs", hang="True")
+    result = _play(_plan(program, "bot:call", hands=3, over="tcp"), tmp_path / "match")
+    assert result["pairs"] == 3
+    assert result["faults"] == 2
+
+
+def test_program_that_leaves_breaks_the_match_off_with_its_reason(tmp_path):
+    program = _program(tmp_path / "theirs", leave="b':3:' in line")
+    plan = _plan(program, "bot:call", hands=9, over="tcp")
+    with pytest.raises(ProtocolError, match=r"run 0000\.\w\w broke off: .* continue with --resume"):
+        _play(plan, tmp_path / "match", jobs=1)
+    kept = list(state_lines(tmp_path / "match" / "0000.AB.log"))
+    assert len(kept) == 3
+    # With a better program the match goes on where it broke off.
+    Path(program.removeprefix("cmd:")).write_text(CLIENT.format(python=sys.executable, leave="False", hang="False"))
+    play_match(plan, tmp_path / "match", 2, lambda text, share: None)
+    lines = list(state_lines(tmp_path / "match" / "0000.AB.log"))
+    assert lines[:3] == kept
+    assert [int(line.split(":")[1]) for line in lines] == list(range(9))
+
+
+def test_target_width_stops_at_a_look_and_reports_the_sequence(tmp_path):
+    wide = _play(_plan("bot:random", "bot:call", hands=200, repeat=40, until_ci_mbb=20000.0), tmp_path / "wide")
+    narrow = _play(_plan("bot:random", "bot:call", hands=200, repeat=40, until_ci_mbb=6000.0), tmp_path / "narrow")
+    assert wide["interval"] == "confidence sequence"
+    assert wide["ci95_mbb"] <= 20000.0
+    assert narrow["ci95_mbb"] <= 6000.0
+    assert 1 <= wide["matches"] < narrow["matches"] < 40
+    assert wide["ci95_mbb"] > student.ppf(0.975, wide["pairs"] - 1) * wide["sd_mbb"] / math.sqrt(wide["pairs"])
+
+
+def test_confidence_sequence_covers_at_all_looks_together():
+    """Of 400 random walks looked at 50 times each, an ordinary interval misses zero at some look in many more than 5%."""
+    rng = np.random.default_rng(1)
+    missed = ordinary = 0
+    for _ in range(400):
+        values = rng.normal(size=5000)
+        sums, squares = np.cumsum(values)[99::100], np.cumsum(values**2)[99::100]
+        counts = np.arange(100, 5001, 100)
+        means = sums / counts
+        deviations = np.sqrt(squares / counts - means**2)
+        widths = np.array([sequence_half_width(sd, count) for sd, count in zip(deviations, counts)])
+        missed += bool((np.abs(means) > widths).any())
+        ordinary += bool((np.abs(means) > 1.96 * deviations / np.sqrt(counts)).any())
+    assert missed <= 0.05 * 400
+    assert ordinary > 0.15 * 400
+
+
+def test_estimate_is_students():
+    values = np.array([100.0, -50.0, 250.0, 0.0])
+    found = estimate(values, 100)
+    assert found.mean_mbb == pytest.approx(750.0)
+    assert found.sd_mbb == pytest.approx(values.std(ddof=1) * 10)
+    assert found.ci95_mbb == pytest.approx(student.ppf(0.975, 3) * found.sd_mbb / 2)
+    assert estimate(values[:1], 100).ci95_mbb == math.inf
+
+
+def test_positions_by_hand():
+    first, second = [[10.0, -10.0], [-4.0, 4.0]], [[2.0, -2.0], [6.0, -6.0]]
+    assert position_values(first, second, 0).tolist() == [10.0, -6.0]
+    assert position_values(first, second, 1).tolist() == [-2.0, -4.0]
+
+
+def test_seats_from_log_lines():
+    lines = ["STATE:0:f:2c2d|3c3d:50|-50:A|B", "STATE:1:f:2c2d|3c3d:50|-50:B|A"]
+    assert seat_values(lines) == [[50.0, -50.0], [-50.0, 50.0]]
+
+
+def _by_enumeration(line, definition):
+    """Average of `settle` over all boards, the slow and plain way."""
+    hand = parse_state_line(line, definition)
+    known = hand.board[: definition.board_sizes[max(i for i, actions in enumerate(hand.betting.actions) if actions)]]
+    deck = [card for card in definition.deck if card not in {*sum(hand.hole_cards, ()), *known}]
+    values = [
+        hand.betting.settle([rank_hand(cards + known + rest) for cards in hand.hole_cards])
+        for rest in combinations(deck, definition.board_sizes[-1] - len(known))
+    ]
+    return np.mean(values, axis=0)
+
+
+ALL_IN_LINES = [
+    "STATE:3:cr200c/r20000c//:2sKd|7c5s/4c4s4d/4h/Qc:20000|-20000:Bob|Alice",
+    "STATE:4:cc/cc/r20000c/:Kc3c|KdQc/6hJdKs/Ah/6d:20000|-20000:Alice|Bob",
+    "STATE:5:cc/cr20000c//:AhKh|AdKd/2c7h9h/Kc/4c:0|0:Bob|Alice",
+]
+
+
+@pytest.mark.parametrize("line", ALL_IN_LINES)
+def test_all_in_expectation_is_the_mean_over_all_boards(line):
+    definition = GAMES["hunl"]
+    assert is_all_in(line)
+    assert expected_line_values(line, definition) == pytest.approx(_by_enumeration(line, definition).tolist(), abs=1e-9)
+
+
+def test_all_in_expectation_with_side_pots():
+    text = GAMES["hunl"].to_text().replace("numPlayers = 2", "numPlayers = 3")
+    text = text.replace("stack = 20000 20000", "stack = 5000 2000 8000").replace("blind = 100 50", "blind = 50 100 0")
+    definition = parse_definition(text.replace("firstPlayer = 2 1 1 1", "firstPlayer = 3 1 1 1"), "three")
+    for betting in ("ccc/r5000cc//", "ccc/r5000cf//", "ccc/r5000fc//"):
+        line = f"STATE:0:{betting}:AsAd|KsKd|QhJh/Th9h2c/3d/4s:0|0|0:A|B|C"
+        values = expected_values(parse_state_line(line, definition))
+        assert values == pytest.approx(_by_enumeration(line, definition).tolist(), abs=1e-6)
+        assert sum(values) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_all_in_before_the_flop_is_the_published_equity():
+    """Aces against kings of other suits: 81.06% wins, 0.38% ties, 18.55% losses."""
+    line = "STATE:0:r20000c///:AsAd|KhKc/2s3d4h/5c/9d:20000|-20000:A|B"
+    value = expected_line_values(line, GAMES["hunl"])[0]
+    assert value / 20000 == pytest.approx(0.8106 - 0.1855, abs=1e-3)
+
+
+def test_hands_without_cards_to_come_keep_their_values():
+    for line in ("STATE:0:r300f:7d3d|2hAc:-100|100:A|B", "STATE:0:cc/cc/cc/r20000c:4s8d|9c3d/4c2d6c/Ks/5c:-1|1:A|B"):
+        assert not is_all_in(line)
+        assert expected_line_values(line, GAMES["hunl"])[0] in (-100.0, -1.0)
+    assert parse_cards("4s8d")
+
+
+def test_all_in_expectation_lowers_the_variance(tmp_path):
+    raw = _play(_plan("bot:random", "bot:random", hands=60), tmp_path / "raw")
+    adjusted = _play(_plan("bot:random", "bot:random", hands=60, all_in_ev=True), tmp_path / "adjusted")
+    assert adjusted["score_chips"] == raw["score_chips"]
+    assert adjusted["sd_mbb"] < raw["sd_mbb"]
+
+
+def test_damaged_and_short_logs_are_refused(tmp_path):
+    plan = _plan("bot:call", "bot:call", hands=3)
+    _play(plan, tmp_path)
+    run = plan.runs(0)[0]
+    log = run.log_path(tmp_path)
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:5] + lines[6:]))
+    with pytest.raises(FormatError, match="damaged"):
+        seat_table(run, tmp_path, GAMES["hunl"])
+    log.write_text("".join(lines[:6]))
+    with pytest.raises(FormatError, match="use --resume"):
+        seat_table(run, tmp_path, GAMES["hunl"])
+
+
+def test_same_player_twice_has_two_names_and_two_seeds():
+    first, second = _plan("bot:random", "bot:random").runs(0)
+    assert len(set(first.names())) == 2
+    assert set(first.names()) == set(second.names())
+    assert len({*first.player_seeds(), *second.player_seeds()}) == 4
+    assert make_player("bot:random", first.player_seeds()[0])
+
+
+def test_command_line_plays_writes_and_resumes(tmp_path, capsys):
+    folder = tmp_path / "match"
+    arguments = ["match", "bot:fold", "bot:raise", "--hands", "10", "--json"]
+    assert main([*arguments, "-o", str(folder)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((folder / "result.json").read_text())
+    promised = ("hands", "pairs", "mean_mbb", "ci95_mbb", "sd_mbb", "seconds", "hands_per_second", "players")
+    assert set(promised) <= set(printed)
+    assert main(["match", "--resume", str(folder), "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["mean_mbb"], again["hands"]) == (-750.0, 20)
+    assert main([*arguments, "-o", str(folder)]) == 2
+    assert "--resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["match", "bot:fold"], "A and B"),
+        (["match", "bot:fold", "bot:nobody"], "bot:strength"),
+        (["match", "bot:fold", "bot:call", "--over", "radio"], "tcp or memory"),
+        (["match", "bot:fold", "cmd:/no/such/program"], "path of a program"),
+        (["match", "bot:fold", "bot:call", "--game", "bluff-1-1"], "no ACPC table form"),
+        (["match", "--resume", "/no/such/folder"], "holds no match"),
+        (["dealer", "m", "hunl", "5", "1", "Alice"], "2 seats"),
+        (["dealer", "m", "hunl", "5", "1", "A", "B", "-p", "x"], "parted by commas"),
+        (["play", "bot:nobody", "127.0.0.1", "1"], "bot:strength"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, said, capsys):
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_three_player_game_is_no_match(tmp_path):
+    plan = _plan("bot:call", "bot:call")
+    text = plan.definition.replace("numPlayers = 2", "numPlayers = 3").replace("20000 20000", "20000 20000 20000")
+    three = plan.model_copy(update={"definition": text.replace("blind = 100 50", "blind = 50 100 0")})
+    with pytest.raises(DefinitionError, match="between two"):
+        play_match(three, tmp_path, 1, lambda text, share: None)

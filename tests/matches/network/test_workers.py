@@ -1,0 +1,385 @@
+"""A comparison split over workers at a real broker: the same bits as on one machine, whatever fails on the way."""
+
+import asyncio
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import numpy as np
+import pytest
+from foldwise.cli.main import main
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.game.library import find_definition
+from foldwise.matches.duplicate.comparison import Table, compare
+from foldwise.matches.network.block_player import (
+    BlockPlayer,
+    StrategyShelf,
+    UnknownStrategyError,
+    fingerprint_of,
+    player_name,
+)
+from foldwise.matches.network.block_store import BLOCKS_FILE, BlockStore, open_job
+from foldwise.matches.network.connection import BrokerError, Link, read_broker
+from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.job import make_job
+from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
+from foldwise.matches.network.worker import Worker, program_version
+
+from tests.support.hostile import random_payload
+from tests.support.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
+
+VARIANTS = ["none", "purify"]
+HANDS = 3000
+
+
+def quiet(text):
+    pass
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table("leduc", find_definition("leduc"), HANDS, 11, "memory", 2)
+
+
+@pytest.fixture(scope="module")
+def opponents(strategies):
+    return ["bot:random", f"strategy:{strategies / 'two'}"]
+
+
+@pytest.fixture(scope="module")
+def expected(table, strategies, opponents):
+    """What one process makes of it."""
+    pairs = np.empty((2, 2, HANDS))
+
+    def listen(variant, opponent, values):
+        pairs[variant, opponent] = values
+
+    compare(table, strategies / "one", VARIANTS, opponents, lambda *_: None, listen_cells=listen)
+    return pairs
+
+
+@pytest.fixture
+def job(table, strategies, opponents):
+    return make_job(table, strategies / "one", VARIANTS, opponents, "pseudo-harmonic", "job-1")
+
+
+@asynccontextmanager
+async def workers(broker, strategies, *names, threads=1, player=None):
+    """Workers in this process, each with its own connection."""
+    async with AsyncExitStack() as stack:
+        made = []
+        for name in names:
+            worker = Worker(broker, name, strategies, threads, quiet)
+            if player is not None:
+                worker._player = player
+            task = asyncio.create_task(worker.run())
+            stack.push_async_callback(_cancel, task)
+            made.append(worker)
+        yield made
+
+
+async def _cancel(task):
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+class Lines(list):
+    """What the user is told."""
+
+    def __call__(self, text):
+        self.append(text)
+
+    def having(self, *words):
+        return [line for line in self if all(word in line for word in words)]
+
+
+def test_blocks_are_the_match_in_pieces(table, job, strategies, expected):
+    """In any order, of any size, each alone."""
+    player = BlockPlayer(StrategyShelf(strategies))
+    store = BlockStore(job, None)
+    for block in reversed(store.missing()):
+        assert store.add(block, pack_values(player.play(store.blocks[block])))
+    assert np.array_equal(store.values, expected)
+
+
+def test_fingerprints_name_what_plays(strategies, tmp_path):
+    one, two = (player_name(f"strategy:{strategies / name}|purify") for name in ("one", "two"))
+    assert one.strategy != two.strategy and one.pipeline == "purify"
+    shelf = StrategyShelf(strategies)
+    assert shelf.scan() == sorted([one.strategy, two.strategy])
+    assert fingerprint_of(shelf.open(one.strategy).strategy) == one.strategy
+    with pytest.raises(UnknownStrategyError, match="0000"):
+        shelf.open("0" * 32)
+    with pytest.raises(DefinitionError, match="other machines"):
+        player_name("cmd:/bin/true")
+
+
+def test_store_counts_every_block_once(job, tmp_path):
+    store = BlockStore(job, tmp_path)
+    values = pack_values(np.arange(500) / 500)
+    assert store.add(3, values)
+    assert not store.add(3, values)
+    with pytest.raises(MessageError, match="different values"):
+        store.add(3, pack_values(np.zeros(500)))
+    for block, packed in (
+        (len(store.blocks), values),
+        (2, pack_values(np.zeros(499))),
+        (2, pack_values(np.full(500, 3e9))),
+    ):
+        with pytest.raises(MessageError):
+            store.add(block, packed)
+    store.close()
+    with (tmp_path / BLOCKS_FILE).open("a") as file:
+        file.write('{"block": 4, "val')  # a killed process
+    again = BlockStore(job, tmp_path)
+    assert again.num_done == 1 and again.is_done(3) and again.num_pairs == 500
+    again.close()
+    (tmp_path / BLOCKS_FILE).write_text('{"block": 1}\n')
+    with pytest.raises(FormatError, match="line 1 is no block"):
+        BlockStore(job, tmp_path)
+
+
+def test_a_job_is_resumed_only_as_it_was(job, tmp_path):
+    with pytest.raises(DefinitionError, match="no comparison to resume"):
+        open_job(job, tmp_path, True)
+    assert open_job(job, tmp_path, False) == job
+    with pytest.raises(DefinitionError, match="--resume"):
+        open_job(job, tmp_path, False)
+    assert open_job(job.model_copy(update={"job": "other"}), tmp_path, True).job == "job-1"
+    with pytest.raises(DefinitionError, match="another 'seed'"):
+        open_job(job.model_copy(update={"seed": 12}), tmp_path, True)
+
+
+async def test_split_over_two_workers_is_the_same_bit_for_bit(local_broker, strategies, job, expected):
+    broker = at(local_broker)
+    store, said = BlockStore(job, None), Lines()
+    async with workers(broker, strategies, "w1", "w2") as made:
+        await within(Coordinator(broker, store, said).run())
+        assert np.array_equal(store.values, expected)
+        assert sum(worker._num_played for worker in made) == len(store.blocks)
+        assert all(worker._num_played > 0 for worker in made)
+    assert sorted(said) == ["worker w1: 1 threads", "worker w2: 1 threads"]
+
+
+async def test_repeated_and_delayed_messages_count_once(local_broker, strategies, job, expected):
+    """Another client says every task and every result again, twice, at once and after the next ones."""
+    broker = at(local_broker)
+    store = BlockStore(job, None)
+    heard = []
+
+    def echo(topic, payload):
+        if (topic, payload) not in heard:
+            heard.append((topic, payload))
+            echoes.send(topic, payload)
+            if len(heard) > 3:
+                echoes.send(*heard[-4])
+
+    echoes = Link(broker, subscribe=[broker.topics.tasks("+"), broker.topics.results("+", "+")], receive=echo)
+    async with echoes:
+        await within(echoes.connected.wait())
+        async with workers(broker, strategies, "w1", "w2") as made:
+            coordinator = Coordinator(broker, store, quiet)
+            await within(coordinator.run())
+            played = sum(worker._num_played for worker in made)
+    assert np.array_equal(store.values, expected)
+    assert coordinator.num_repeated > 0
+    assert played == len(store.blocks)
+
+
+STUCK_WORKER = """
+import asyncio, sys, time
+from pathlib import Path
+from foldwise.matches.network.connection import read_broker
+from foldwise.matches.network.worker import Worker
+worker = Worker(read_broker(sys.argv[1]), "stuck", Path(sys.argv[2]), 2, lambda text: None)
+worker._player.play = lambda block: (print("playing", flush=True), time.sleep(1000))  # stuck until it is killed
+asyncio.run(worker.run())
+"""
+
+
+async def test_blocks_of_a_killed_worker_go_to_another(local_broker, strategies, job, expected):
+    address = url(local_broker)
+    broker = read_broker(address, {})
+    store, said = BlockStore(job, None), Lines()
+    process = start_python(STUCK_WORKER, address, str(strategies), stdout=subprocess.PIPE)
+    with ended(process):
+        running = asyncio.create_task(Coordinator(broker, store, said).run())
+        await within(asyncio.to_thread(process.stdout.readline))  # in the middle of a block
+        async with workers(broker, strategies, "good"):
+            await until(lambda: store.num_done == len(store.blocks) - 4, "all but the stuck worker's blocks")
+            process.send_signal(signal.SIGKILL)
+            await within(running)
+        process.stdout.close()
+    assert np.array_equal(store.values, expected)
+    assert said.having("stuck is gone", "its 4 blocks go to others")
+
+
+async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, expected):
+    """Its presence stands, retained, but nobody is behind it: a broker that crashed sends no wills."""
+    broker = at(local_broker)
+    store, said = BlockStore(job, None), Lines()
+    shelf = StrategyShelf(strategies)
+    ghost = WorkerPresence(
+        worker="ghost", session="s", online=True, threads=1, program=program_version(), strategies=shelf.scan()
+    )
+    link = Link(broker)
+    async with link:
+        link.send(broker.topics.presence("ghost"), ghost.encode(), True)
+        assert await link.flush(20)
+        async with workers(broker, strategies, "good"):
+            await within(Coordinator(broker, store, said, silent_seconds=6.0).run())
+        link.send(broker.topics.presence("ghost"), b"", True)
+        await link.flush(20)
+    assert np.array_equal(store.values, expected)
+    assert said.having("ghost is silent", "its 2 blocks go to others")
+
+
+async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, job, tmp_path):
+    """Without a worker that has it the comparison ends with a clear word, after its patience."""
+    broker = at(local_broker)
+    said = Lines()
+    async with workers(broker, tmp_path, "empty"):
+        with pytest.raises(ProtocolError, match=r"has strategy .* given up"):
+            await within(Coordinator(broker, BlockStore(job, None), said, patience_seconds=1.5).run())
+    assert len(said.having("empty lacks strategy")) == 2
+
+
+async def test_a_task_for_an_unknown_strategy_is_refused(local_broker, strategies, job, tmp_path):
+    """The worker is asked although its presence does not name the strategy."""
+    broker = at(local_broker)
+    async with Listener(broker, broker.topics.results("+", "+")) as listener, workers(broker, tmp_path, "empty"):
+        task = Task(job="j", block=0, work=job.blocks()[0])
+
+        def answered():
+            listener.link.send(broker.topics.tasks("empty"), task.encode())  # it may not have subscribed yet
+            return listener.payloads("/results/empty")
+
+        await until(answered, "a refusal")
+    result = decode(BlockResult, listener.payloads("/results/empty")[0])
+    assert result.values is None and "is not here" in result.refused
+    assert result.missing[0] in {player.strategy for player in task.work.players}
+
+
+async def test_no_worker_at_all(local_broker, job):
+    said = Lines()
+    with pytest.raises(ProtocolError, match=r"no worker at broker .* given up"):
+        await within(Coordinator(at(local_broker), BlockStore(job, None), said, patience_seconds=1.2).run())
+    assert len(said) == 1
+
+
+class GatedPlayer(BlockPlayer):
+    """Plays so many blocks, then waits to be let on."""
+
+    def __init__(self, shelf, free):
+        super().__init__(shelf)
+        self.gate = threading.Event()
+        self.free = threading.Semaphore(free)
+        self.waiting = threading.Event()
+
+    def play(self, block):
+        if not self.free.acquire(blocking=False):
+            self.waiting.set()
+            assert self.gate.wait(100)
+        return super().play(block)
+
+
+async def test_broker_killed_and_restarted(tmp_path, strategies, job, expected):
+    """In the middle of a comparison: everybody comes back, nothing is lost, one line tells of it."""
+    local = start_broker(tmp_path)
+    broker = at(local)
+    store, said = BlockStore(job, None), Lines()
+    player = GatedPlayer(StrategyShelf(strategies), 5)
+    try:
+        async with workers(broker, strategies, "w1", "w2", player=player):
+            running = asyncio.create_task(Coordinator(broker, store, said).run())
+            await until(player.waiting.is_set, "blocks in play")
+            local.kill()
+            await until(lambda: said.having("connection lost"), "a word about it")
+            player.gate.set()  # the blocks are finished, their results cannot be sent
+            local.start()
+            await within(running)
+    finally:
+        player.gate.set()
+        local.stop()
+    assert np.array_equal(store.values, expected)
+    assert len(said.having("connection lost")) == 1
+    assert len(said.having("back after")) == 1
+
+
+async def test_broker_that_never_comes(tmp_path, job):
+    said = Lines()
+    broker = read_broker("mqtt://127.0.0.1:1", {})  # nobody listens there
+    with pytest.raises(BrokerError, match=r"no connection to broker .* for 0.5 s .* given up"):
+        await within(Coordinator(broker, BlockStore(job, None), said, patience_seconds=0.5).run())
+    assert len(said.having("not to be reached")) == 1
+
+
+def compare_arguments(strategies, opponents, address, folder):
+    return [
+        *("compare", str(strategies / "one"), "--variants", ",".join(VARIANTS), "--opponents", *opponents),
+        *("--hands", str(HANDS), "--seed", "11", "--no-exploitability", "--json"),
+        *("--broker", address, "-o", str(folder)),
+    ]
+
+
+async def test_killed_coordinator_is_resumed(local_broker, strategies, opponents, expected, tmp_path, capfd):
+    """The command itself, killed when a few blocks are done; what is done is not played again."""
+    address = url(local_broker)
+    broker = read_broker(address, {})
+    folder = tmp_path / "out"
+    arguments = compare_arguments(strategies, opponents, address, folder)
+    player = GatedPlayer(StrategyShelf(strategies), 7)
+    blocks = folder / BLOCKS_FILE
+    async with workers(broker, strategies, "w1", player=player):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "foldwise.cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
+        with ended(process):
+            await until(lambda: blocks.exists() and blocks.read_text().count("\n") >= 7, "seven blocks on disk")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        player.gate.set()
+        assert await asyncio.to_thread(main, arguments) == 2  # not without --resume
+        assert await asyncio.to_thread(main, [*arguments, "--resume"]) == 0
+    out, err = capfd.readouterr()
+    assert "24 blocks, 7 of them done" in err
+    result = json.loads(out)
+    for row, pairs in zip(result["rows"], expected):
+        for cell, values in zip(row["results"], pairs):
+            assert cell["hands"] == 2 * HANDS
+            assert cell["mean_mbb"] == float((values * 1000.0).mean())
+    stored = [json.loads(line)["block"] for line in blocks.read_text().splitlines()]
+    assert sorted(stored) == list(range(24))
+
+
+async def test_hostile_messages_beside_a_comparison(local_broker, strategies, job, expected, caplog):
+    """Noise on every topic a worker and a coordinator read."""
+    broker = at(local_broker)
+    topics = broker.topics
+    draw = random.Random(3)
+    store = BlockStore(job, None)
+    hostile = Link(broker)
+    async with hostile, workers(broker, strategies, "w1"):
+        await within(hostile.connected.wait())
+        for topic in (topics.presence("w9"), topics.presence("w1"), topics.tasks("w1"), topics.results(job.job, "w1")):
+            for _ in range(50):
+                hostile.send(topic, b"x" + random_payload(draw))
+        await within(Coordinator(broker, store, quiet).run())
+    assert np.array_equal(store.values, expected)
+    assert any("dropped" in record.getMessage() for record in caplog.records)
+
+
+def test_compare_says_what_it_cannot_split(strategies, capsys):
+    folder = str(strategies / "one")
+    assert main(["compare", folder, "bot:call", "--broker", "mqtt://127.0.0.1:1", "--over", "tcp"]) == 2
+    assert "--local" in capsys.readouterr().err
+    assert main(["compare", folder, "bot:call", "--resume"]) == 2
+    assert "--broker and -o" in capsys.readouterr().err
+    assert main(["worker", "--broker", "mqtt://127.0.0.1:1", "--strategies", "/nowhere"]) == 2
+    assert "expected a folder" in capsys.readouterr().err
+    assert main(["worker", "--broker", "mqtt://127.0.0.1:1", "--patience", "0.2"]) == 1
+    assert "given up" in capsys.readouterr().err

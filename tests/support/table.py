@@ -1,0 +1,118 @@
+"""A dealer and its clients in one event loop, over real sockets: what the dealer tests have in common."""
+
+import asyncio
+import contextlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foldwise.game.definition import parse_definition
+from foldwise.matches.table.dealer import Dealer, MatchSettings
+from tests.support.places import GOLDEN
+
+THREE_PLAYER_LIMIT = """GAMEDEF
+limit
+numPlayers = 3
+numRounds = 4
+blind = 5 10 0
+raiseSize = 10 10 20 20
+firstPlayer = 3 1 1 1
+maxRaises = 3 4 4 4
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+
+@dataclass
+class Outcome:
+    """All that a match leaves behind. `received` is by seat."""
+
+    completed: bool = False
+    received: list[bytes] = field(default_factory=list)
+    out: list[str] = field(default_factory=list)
+    err: bytearray = field(default_factory=bytearray)
+    log: str = ""
+
+    def log_lines(self, prefix: str) -> list[str]:
+        return [line for line in self.log.splitlines() if line.startswith(prefix)]
+
+    def complaints(self) -> list[str]:
+        """Warnings and errors, in order."""
+        lines = self.err.decode("latin-1").splitlines()
+        return [line for line in lines if line.startswith(("WARNING", "ERROR"))]
+
+
+def make_settings(definition_text: str, hands: int, seed: int, **options: Any) -> MatchSettings:
+    definition = parse_definition(definition_text, "test")
+    names = tuple(("Alice", "Bob", "Carol", "Dave")[: definition.num_players])
+    return MatchSettings("match", "game", definition, hands, seed, names, **{"quiet": True, **options})
+
+
+async def open_seat(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
+
+
+async def read_all(reader: asyncio.StreamReader) -> bytes:
+    """To the end of the stream; a reset is an end too."""
+    received = bytearray()
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(1 << 16):
+            received += data
+    return bytes(received)
+
+
+async def send_all(writer: asyncio.StreamWriter, data: bytes) -> None:
+    with contextlib.suppress(ConnectionError):
+        writer.write(data)
+        await writer.drain()
+
+
+class Table:
+    """A dealer running as a task beside its clients."""
+
+    def __init__(self, settings: MatchSettings, folder: Path):
+        self.outcome = Outcome()
+        self._settings = settings
+        self._folder = folder
+        self._dealer = Dealer(settings, self.outcome.out.append, self.outcome.err.extend, folder)
+        self.ports = self._dealer.open()
+        self._task = asyncio.create_task(self._dealer.run())
+
+    async def finish(self, seconds: float = 20.0) -> Outcome:
+        self.outcome.completed = await asyncio.wait_for(self._task, seconds)
+        log = self._folder / f"{self._settings.name}.log"
+        self.outcome.log = log.read_text(encoding="latin-1") if log.exists() else ""
+        return self.outcome
+
+
+async def drive(settings: MatchSettings, streams: list[bytes], folder: Path, half_close: bool = False) -> Outcome:
+    """Play a match whose clients send fixed streams, all at once: what is not asked for yet waits in the socket."""
+    table = Table(settings, folder)
+
+    async def play(port: int, stream: bytes) -> bytes:
+        reader, writer = await open_seat(port)
+        sending = asyncio.create_task(send_all(writer, stream))
+        if half_close:
+            await sending
+            with contextlib.suppress(OSError):
+                writer.write_eof()
+        received = await read_all(reader)
+        sending.cancel()
+        writer.close()
+        return received
+
+    table.outcome.received = list(await asyncio.gather(*map(play, table.ports, streams)))
+    return await table.finish()
+
+
+def load_recording(name: str) -> dict[str, Any]:
+    recording: dict[str, Any] = json.loads((GOLDEN / f"match_{name}.json").read_text(encoding="utf-8"))
+    return recording
+
+
+def recording_names() -> list[str]:
+    return sorted(path.stem.removeprefix("match_") for path in GOLDEN.glob("match_*.json"))
