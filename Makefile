@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-NOJIT := cards definition betting match_state dealing transcripts rules_oracles tree bluff rng postprocess translation
+NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
+	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
 
 .PHONY: help demo demo-network test test-nojit fuzz lint bench lock clean
 help:
@@ -38,14 +39,16 @@ demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.demo_network
 
 # The files that take longest come first, so that both processes end together.
-LONGEST := distributed_ray public_chance vector_sampling sequences lbr_run mqtt_workers mqtt_seats
+LONGEST := $(addprefix tests/,solver/distributed/test_distributed_ray.py solver/sampling/test_public_chance.py \
+	solver/sampling/test_vector_sampling.py abstraction/deals/test_sequences.py matches/scoring/test_lbr_run.py \
+	matches/network/test_workers.py matches/network/test_seats.py)
 test: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
-		$(addprefix tests/test_,$(addsuffix .py,$(LONGEST))) tests
+		$(LONGEST) tests
 
 # Kernels as plain Python: the same results, and errors the compiler would hide (indexes, overflow) come out.
 test-nojit: $(READY)
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not jit" $(addprefix tests/test_,$(addsuffix .py,$(NOJIT)))
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 -m "not jit" $(NOJIT)
 
 fuzz: $(READY)
 	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/matches/table/test_fuzz.py tests/matches/network/test_messages.py

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.config import AbstractionConfig
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews

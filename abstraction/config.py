@@ -4,13 +4,14 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.card_config import CardConfig
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import Game, PokerGame, file_game, find_game, is_built_in
 from foldwise.game.tree import EVERY_SIZE, BetMenu
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
 class Strict(BaseModel):

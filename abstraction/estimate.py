@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+
 from foldwise.abstraction.build import config_cards, config_tree
 from foldwise.abstraction.card_lookup import enumerated_views
 from foldwise.abstraction.cards.card_config import CardConfig

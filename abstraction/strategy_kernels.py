@@ -2,6 +2,7 @@
 """Packing average strategies into few bits, and back."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import DECISION
 

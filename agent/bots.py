@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.agent import bots_kernels as kernels
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError

@@ -2,6 +2,7 @@
 """Decisions of the built-in bots, one at a time. Random numbers depend on seed, hand and decision alone."""
 
 import numpy as np
+
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank

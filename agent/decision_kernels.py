@@ -6,6 +6,7 @@ of functions serves the player at a socket and the engine in memory, so that bot
 """
 
 import numpy as np
+
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.agent.tracker_kernels import (
     call_child,

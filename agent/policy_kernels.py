@@ -2,6 +2,7 @@
 """Post-processing of a whole policy, for best responses against what is really played."""
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.game.compiled import kernel

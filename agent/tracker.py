@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent import decision_kernels as kernels
 from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation

@@ -8,6 +8,7 @@ bet to fold to), call, raises ascending. Nodes are int64 throughout, so that eac
 import math
 
 import numpy as np
+
 from foldwise.agent.translation_kernels import read_bet
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel

@@ -11,6 +11,8 @@ import sys
 import time
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import hierarchical
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
@@ -19,7 +21,6 @@ from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, S
 from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.hand_index import hand_index
-from numpy.typing import NDArray
 
 
 def random_deals(num_deals: int, seed: int) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.game.dealing import Shoe

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import check_config, read_config

@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 import eval7
 import numpy as np
+from numpy.typing import NDArray
+from phevaluator import evaluate_cards
+
 from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import card_text
 from foldwise.game.evaluator import (
@@ -20,8 +23,6 @@ from foldwise.game.evaluator import (
     rank_hands,
     rank_pairs,
 )
-from numpy.typing import NDArray
-from phevaluator import evaluate_cards
 
 # Seven-card hands by category, 133,784,560 in all.
 KNOWN_COUNTS = (23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584)

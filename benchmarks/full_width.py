@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import FULL_WIDTH, RunConfig

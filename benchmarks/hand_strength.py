@@ -14,6 +14,7 @@ from pathlib import Path
 
 import eval7
 import numpy as np
+
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength, scale
 from foldwise.game.cards import card_text, parse_cards

@@ -15,15 +15,17 @@ from math import inf
 
 import numpy as np
 import pyspiel
+from sampling import Bench, poker_game
+
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.deals.joint_deals import enumerate_bluff
 from foldwise.game.bluff import Bluff
 from foldwise.solver.config import SolverConfig
+from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import walk_full_width
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling.public_chance import PublicChance
-from sampling import Bench, poker_game
 
 
 def cfr_plus(t: int) -> tuple[float, float, float, float, float]:

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match as play_over_socket
 from foldwise.cli.local_broker import LocalBroker

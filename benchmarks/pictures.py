@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from foldwise.cli.main import main as foldwise
 from PIL import Image
+
+from foldwise.cli.main import main as foldwise
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pokerkit
 import pyspiel
+
 from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition, parse_definition

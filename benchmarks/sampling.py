@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pyspiel
+
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+
 from foldwise.agent.strategy_player import make_strategy_player
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
 from foldwise.matches.scoring.aivat import Aivat

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
 from foldwise.matches.statistics import estimate
-from foldwise.matches.turn_roots import RootMatch, turn_roots
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.language import parse_steps
 from foldwise.search.player import SearchPlayer

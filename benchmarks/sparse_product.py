@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from foldwise.solver.full_width import sparse_product
 
 BLOCK = 8

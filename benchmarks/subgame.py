@@ -12,6 +12,7 @@ import argparse
 import time
 
 import numpy as np
+
 from foldwise.game.betting import CALL, Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.hole_cards import NUM_PAIRS

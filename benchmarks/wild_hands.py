@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import Player
@@ -24,7 +24,6 @@ from foldwise.game.library import find_definition
 from foldwise.game.match_state import MatchState
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.pipeline import Pipeline
-
 from tests.support.made_strategies import made_player
 
 MENUS = {

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+
 from foldwise.cli.offline import ConfigArgument, SetOption
 from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
-from rich.table import Table
 
 if TYPE_CHECKING:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+
 from foldwise.cli.output import JsonOption, emit, stdout
 
 # Iterations of each sampler on Leduc: enough to touch every kind of update, quick enough for every commit.
@@ -37,6 +38,7 @@ def bench(
 
     import numpy as np
     import xxhash
+
     from foldwise.abstraction.build import build_abstract_game
     from foldwise.abstraction.config import check_config
     from foldwise.solver.config import RunConfig

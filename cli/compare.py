@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.table import Table as TextTable
+
 from foldwise.cli.comparison_pictures import draw_comparison, draw_sweep, short_name
 from foldwise.cli.lbr import add_lbr
 from foldwise.cli.network import BrokerOption, PatienceOption, compare_published, compare_split
@@ -16,7 +18,6 @@ from foldwise.cli.online import ScoreOption, player_spec, resolve_player, table_
 from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, against, emit, stdout
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.plan import written_whole
-from rich.table import Table as TextTable
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.comparison import Table

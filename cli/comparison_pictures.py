@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.cli.pictures import new_axes
 
 _SWEPT = re.compile(r"[\d.eE+-]+\s*:\s*[\d.eE+-]+\s*:\s*[\d.eE+-]+")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
 from foldwise.cli.offline import StrategyArgument
 from foldwise.cli.output import JsonOption, emit, stdout
 from foldwise.game.errors import DefinitionError

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from foldwise.cli.output import JsonOption, emit, stdout
 from rich.table import Table
+
+from foldwise.cli.output import JsonOption, emit, stdout
 
 if TYPE_CHECKING:
     from foldwise.game.sizes import GameSize

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from foldwise.cli.offline import StrategyArgument
 from foldwise.cli.output import JsonOption, emit, stdout
 from foldwise.game.errors import DefinitionError, FormatError

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from foldwise.cli.offline import StrategyArgument
 from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stdout
 

@@ -7,6 +7,8 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
+
 from foldwise.cli import (
     abstract,
     bench,
@@ -24,7 +26,6 @@ from foldwise.cli import (
 )
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 from foldwise.postprocess.language import PipelineError
-from pydantic import ValidationError
 
 app = typer.Typer(
     name="foldwise",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from foldwise.cli.output import JsonOption, ProgressLine, emit, stderr, stdout
 
 if TYPE_CHECKING:
@@ -210,12 +211,13 @@ def watch(
     """
     import time
 
+    from rich.live import Live
+
     from foldwise.cli.watch_view import board_dict, board_view
     from foldwise.matches.network.messages import check_word
     from foldwise.matches.network.watch import Board
     from foldwise.matches.network.watch import watch as watch_broker
     from foldwise.matches.table.loop import run_loop
-    from rich.live import Live
 
     if match is not None:
         check_word(match, "match")

@@ -7,6 +7,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from foldwise.cli.output import JsonOption, ProgressLine, against, emit, stdout
 from foldwise.game.errors import DefinitionError
 

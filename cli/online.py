@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+
 from foldwise.cli.network import BrokerOption, PatienceOption, deal_remote, feed_of, play_remote, serve_tables
 from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, emit, stderr, stdout
 from foldwise.game.errors import DefinitionError

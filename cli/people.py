@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console as RichConsole
+
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
 from foldwise.cli.offline import StrategyArgument
 from foldwise.cli.output import JsonOption, SeedOption, emit, stderr
 from foldwise.game.cards import card_text, suit_of
 from foldwise.game.errors import DefinitionError
-from rich.console import Console as RichConsole
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import Decision

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
 from foldwise.abstraction.strategy import StrategyManifest

@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.policy_kernels import postprocess_policy

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from foldwise.cli.output import JsonOption, emit, stdout
 
 

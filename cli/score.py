@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table as TextTable
+
 from foldwise.cli.online import table_definition
 from foldwise.cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
 from foldwise.game.errors import DefinitionError
-from rich.table import Table as TextTable
 
 if TYPE_CHECKING:
     from foldwise.matches.scoring.log_scores import MethodScore

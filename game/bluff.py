@@ -12,6 +12,7 @@ from math import factorial
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.bluff_kernels import build_round
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree import NODE_DTYPE, Tree

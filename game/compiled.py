@@ -21,6 +21,7 @@ from typing import Any
 
 import numba
 import platformdirs
+
 from foldwise.game.sources import imported_sources
 
 _SOURCE_ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +33,7 @@ _UPSTREAM = {
     "postprocess": ("postprocess",),
     "agent": ("game", "abstraction", "postprocess", "agent"),
     "search": ("game", "abstraction", "solver", "postprocess", "agent", "search"),
-    "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
+    "matches": ("game", "abstraction", "postprocess", "agent", "search", "matches"),
 }
 _UNUSED_SECONDS = 14 * 24 * 3600
 
@@ -74,6 +75,12 @@ def _numba_folder(room: str) -> str | None:
     return str(folder)
 
 
+def _room(module: str) -> str:
+    """`game` of `game.tree_kernels`; a user's own module is its own room."""
+    package, _, rest = module.partition(".")
+    return rest.partition(".")[0] if package == "foldwise" else package
+
+
 def _remove_unused(parent: Path) -> None:
     oldest = time.time() - _UNUSED_SECONDS
     for folder in parent.iterdir():
@@ -85,7 +92,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
     if function is None:
         return lambda inner: kernel(inner, **options)
-    folder = _numba_folder(function.__module__.partition(".")[0])
+    folder = _numba_folder(_room(function.__module__))
     config: Any = numba.config
     # A cache that cannot be written costs compile time, nothing else: numba would turn to a folder next to the code.
     config.CACHE_DIR = folder or ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.dealing_kernels import deal_block
 from foldwise.game.definition import GameDefinition
 

@@ -10,10 +10,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.hole_cards import NUM_PAIRS
-from numpy.typing import NDArray
 
 NUM_RANKS = 7462
 MAX_CARDS = 7

@@ -7,6 +7,7 @@ the counters to three, so that a counter's top bit shows five or more cards of t
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 SUIT_START = 0x3333 << 32

@@ -11,8 +11,9 @@ from itertools import product
 from math import comb, prod
 
 import numpy as np
-from foldwise.game import hand_index_kernels as kernels
 from numpy.typing import NDArray
+
+from foldwise.game import hand_index_kernels as kernels
 
 MAX_CARDS = 9  # beyond it a suit's number may pass 32 bits
 

@@ -10,6 +10,7 @@ a bucket lookup takes 0.25 us instead of 0.1.
 """
 
 import numpy as np
+
 from foldwise.game.bits_kernels import bit_count
 from foldwise.game.compiled import kernel
 

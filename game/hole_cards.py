@@ -1,6 +1,7 @@
 """Numbering of the 1,326 two-card hands: pair (a, b) with a > b has number a * (a - 1) / 2 + b."""
 
 import numpy as np
+
 from foldwise.game.cards import NUM_CARDS
 
 NUM_PAIRS = 1326

@@ -5,8 +5,9 @@ so workers never overlap. `game.rng_kernels` draws from a state inside kernels.
 """
 
 import numpy as np
-from foldwise.game import rng_kernels as kernels
 from numpy.typing import NDArray
+
+from foldwise.game import rng_kernels as kernels
 
 _MASK = (1 << 64) - 1
 

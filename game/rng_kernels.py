@@ -6,6 +6,7 @@ Fast splittable pseudorandom number generators (OOPSLA 2014).
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

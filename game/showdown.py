@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
 from foldwise.game.evaluator import rank_pairs
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown_kernels import (
@@ -15,7 +17,6 @@ from foldwise.game.showdown_kernels import (
     settle_fold,
     settle_showdown,
 )
-from numpy.typing import DTypeLike, NDArray
 
 
 def empty_board(num_board: int) -> ShowdownBoard:

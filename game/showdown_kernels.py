@@ -15,6 +15,7 @@ numba would test signed ones for being negative.
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 NUM_PAIRS = 1326

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+
 from foldwise.game import counting
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, MAX_ACTIONS_PER_ROUND, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 
 _SOURCE_ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -50,8 +49,8 @@ def _imported_names(text: str) -> set[str]:
 
 def _module_files(root: Path, name: str) -> list[Path]:
     """The file of a module of the rooms, after the `__init__.py` of the packages it stands in; none of other names."""
-    parts = name.split(".")
-    if parts[0] not in ROOMS:  # installed, others' packages stand beside the rooms
+    package, *parts = name.split(".")
+    if package != "foldwise" or not parts:
         return []
     packages = [root.joinpath(*parts[:depth], "__init__.py") for depth in range(1, len(parts) + 1)]
     return [file for file in (*packages, root.joinpath(*parts).with_suffix(".py")) if file.is_file()]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.definition import GameDefinition
 
 

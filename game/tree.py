@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, TreeSizeError

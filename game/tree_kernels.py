@@ -2,6 +2,7 @@
 """Builders of public trees. The betting rules are those of `game.betting`, for two players."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 DECISION, CHANCE, FOLDED, SHOWDOWN, CHALLENGE = 0, 1, 2, 3, 4

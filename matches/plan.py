@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Literal
 
-from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"

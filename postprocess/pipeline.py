@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.postprocess import transforms
 from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY, Actions
 

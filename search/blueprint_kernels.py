@@ -10,6 +10,7 @@ are in the order of the board they are on. n: hands on a full board; m: on the t
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
 from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
@@ -24,7 +25,7 @@ class Rest(NamedTuple):
     player: np.ndarray  # uint8[L]: who acts, or who folded
     value: np.ndarray  # float32[L]: chips at stake in an end
     first: np.ndarray  # int32[L]: the first child; of a leaf, its number
-    count: np.ndarray  # int32[L]: children
+    size: np.ndarray  # int32[L]: children
     base: np.ndarray  # int64[L]: of a decision's rows in the policy made ready for this rest
     starts: np.ndarray  # int32[1 + K + 1]: the trunk, then each leaf's part, and the end
 
@@ -56,7 +57,7 @@ def go_forward(
         if rest.kind[node] != DECISION:
             continue
         here = reach[node - start]
-        count = rest.count[node]
+        count = rest.size[node]
         for a in range(count):
             out = reach[rest.first[node] + a - start]
             if rest.player[node] == responder:
@@ -81,7 +82,7 @@ def go_back(rest, start, end, responder, responds, policy, buckets, board, sums,
         elif kind == SHOWDOWN:
             settle_showdown(board, reach[node - start], np.float32(rest.value[node]), sums, out)
         elif kind == DECISION:
-            count = rest.count[node]
+            count = rest.size[node]
             first = value[rest.first[node] - start]
             if rest.player[node] != responder:
                 for h in range(num_hands):

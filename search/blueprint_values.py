@@ -7,10 +7,12 @@ for one board. It prices what an opponent could have had without search, which a
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.hole_cards import NUM_PAIRS
 from foldwise.game.showdown import empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard
@@ -18,7 +20,7 @@ from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.search import blueprint_kernels as kernels
 from foldwise.search.ranges import Float, TableRanges
-from foldwise.solver.subgame_workspace import Workspace
+from foldwise.solver.subgame.subgame_workspace import Workspace
 
 Single = npt.NDArray[np.float32]
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
@@ -114,7 +116,7 @@ class BlueprintValues:
             )
 
         cuts = np.linspace(0, num_boards, self._threads + 1).astype(int).tolist()
-        list(self._workspace.pool.map(walk, zip(cuts, cuts[1:])))
+        list(self._workspace.pool.map(walk, pairwise(cuts)))
         total: Single = out.sum(axis=0) / np.float32(_HIDDEN_RIVERS)
         return total
 
@@ -127,7 +129,7 @@ class BlueprintValues:
 
     def _make_rest(self, root: int) -> _Rest:
         rest, decisions, sources = cut_rest(self._tree, root)
-        counts = rest.count[decisions].astype(np.int64)
+        counts = rest.size[decisions].astype(np.int64)
         num_buckets = self._num_buckets[sources]
         ends = np.cumsum(counts * num_buckets)
         rest.base[decisions] = ends - counts * num_buckets
@@ -163,18 +165,18 @@ def cut_rest(tree: Tree, root: int) -> tuple[kernels.Rest, npt.NDArray[np.int64]
         place = {node: int(start) + i for i, node in enumerate(part)}
         for i, node in enumerate(part):
             first[start + i] = place.get(int(tree.nodes[node]["first_child"]), 0)
-    kind = records["kind"].copy()
+    kinds = records["kind"].copy()
     trunk = {node: i for i, node in enumerate(parts[0])}
     for number, leaf in enumerate(leaves):
-        kind[trunk[leaf]] = kernels.LEAF
+        kinds[trunk[leaf]] = kernels.LEAF
         first[trunk[leaf]] = number
-    decisions = np.flatnonzero(kind == DECISION)
+    decisions = np.flatnonzero(kinds == DECISION)
     rest = kernels.Rest(
-        kind=kind,
+        kind=kinds,
         player=records["player"].copy(),
         value=records["value"].astype(np.float32),
         first=first,
-        count=records["num_children"].astype(np.int32),
+        size=records["num_children"].astype(np.int32),
         base=np.zeros(len(order), np.int64),
         starts=starts,
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from foldwise.game.betting import Action
 from foldwise.game.cards import cards_text
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number

@@ -19,6 +19,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import action_draw, drawn_action
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
@@ -34,7 +35,7 @@ from foldwise.search.ranges import Float, Policy, TableRanges
 from foldwise.search.settings import SearchSettings
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path
-from foldwise.solver.subgame_workspace import Workspace
+from foldwise.solver.subgame.subgame_workspace import Workspace
 
 _TURN, _RIVER = 2, 3
 _ONE_ITERATION = Budget(0.0, 1, 1)

@@ -6,6 +6,7 @@ are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
 """
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import describe_actions, follow_opponent, follow_own, read_row, to_real
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.agent.tracker_kernels import enter_street

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_scratch
 from foldwise.game.betting import Action, BettingState

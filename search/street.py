@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.tree import BetMenu
@@ -19,9 +20,9 @@ from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy
 from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame.subgame_gadget import Gadget
 from foldwise.solver.subgame.subgame_tree import Path
-from foldwise.solver.subgame_gadget import Gadget
-from foldwise.solver.subgame_workspace import Workspace
+from foldwise.solver.subgame.subgame_workspace import Workspace
 
 # A solve that begins with what an earlier one learned goes on for this share of its iterations,
 _AGAIN_SHARE = 0.5
@@ -119,7 +120,7 @@ class StreetSearch:
             if rows is None:
                 rows = self.subgame.strategy(at)
             played = found[player] * rows[self.subgame.actions_at(at).index(action)]
-            if played.any():
+            if np.any(played):
                 found[player] = played
         return found[0], found[1]
 
@@ -146,7 +147,7 @@ def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Act
         (action.raise_to - state.max_spent) / (2.0 * max(1, state.max_spent)) if action.kind == RAISE else 0.0
         for action in actions
     ]
-    live = rows.sum(axis=0) > 0.0
+    live = np.flatnonzero(rows.sum(axis=0))
     out = np.zeros_like(rows)
     table = transforms.Actions(np.array(kinds, np.int8), np.array(sizes))
     out[:, live] = pipeline.apply(np.ascontiguousarray(rows[:, live].T), table, street=state.round).T
@@ -155,4 +156,4 @@ def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Act
 
 def without_card(weights: Float, card: int) -> Float:
     """A range once a card is on the board."""
-    return np.where((card == PAIR_CARDS).any(axis=1), 0.0, weights)
+    return np.where(np.isin(PAIR_CARDS, card).any(axis=1), 0.0, weights)

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
+
 from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     commit_manifest,
@@ -17,7 +19,6 @@ from foldwise.abstraction.storage.array_store import (
 )
 from foldwise.abstraction.strategy import Evaluation
 from foldwise.game.errors import FormatError
-from pydantic import BaseModel, ConfigDict
 
 MANIFEST: Final = "checkpoint.json"
 FORMAT_VERSION: Final = 1

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from foldwise.abstraction.config import AbstractionConfig, Strict
 from pydantic import Field, model_validator
+
+from foldwise.abstraction.config import AbstractionConfig, Strict
 
 _VECTOR_KINDS = ("average", "outcome", "external", "robust")
 SAMPLED = ("chance", "external", "outcome", "average")

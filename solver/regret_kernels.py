@@ -6,6 +6,7 @@ run of memory. `row` is the place of its first regret, `2 * (base + bucket * A)`
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import DECISION
 

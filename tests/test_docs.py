@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "cli")
 # What each room may import of the others.
 ARROWS = {
     "game": set(),
@@ -16,29 +16,45 @@ ARROWS = {
     "solver": {"game", "abstraction"},
     "postprocess": set(),
     "agent": {"game", "abstraction", "postprocess"},
-    "matches": {"game", "abstraction", "postprocess", "agent"},
-    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "matches"},
+    "search": {"game", "abstraction", "solver", "postprocess", "agent"},
+    "matches": {"game", "abstraction", "postprocess", "agent", "search"},
+    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches"},
 }
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
 
-def imported_packages(source: str) -> set[str]:
-    """Top-level packages of all imports, also those inside functions and of `import_module("...")`."""
+def imported_modules(source: str) -> set[str]:
+    """Dotted names of all imports, also those inside functions and of `import_module("...")`.
+
+    What `from a import b` takes may be a module, so `a.b` counts beside `a`.
+    """
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            found.add(node.module.partition(".")[0])
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
-            found |= {arg.value.partition(".")[0] for arg in node.args if isinstance(arg, ast.Constant)}
+            found |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
     return found
+
+
+def imported_packages(source: str) -> set[str]:
+    """Top-level packages of all imports."""
+    return {name.partition(".")[0] for name in imported_modules(source)}
+
+
+def imported_rooms(source: str) -> set[str]:
+    names = [name.split(".") for name in imported_modules(source)]
+    return {parts[1] for parts in names if parts[0] == "foldwise" and len(parts) > 1}
 
 
 def test_reader_of_imports_sees_all_forms():
     source = "import a.b, c\nfrom d.e import f\ndef g():\n    from h import i\n    importlib.import_module('j.k')\n"
+    assert imported_modules(source) == {"a.b", "c", "d.e", "d.e.f", "h", "h.i", "j.k"}
     assert imported_packages(source) == {"a", "c", "d", "h", "j"}
+    assert imported_rooms("import foldwise.game.cards\nfrom foldwise import cli\nimport game\n") == {"game", "cli"}
 
 
 def test_every_room_is_read():
@@ -48,9 +64,9 @@ def test_every_room_is_read():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_follow_the_arrows(path):
     room = path.relative_to(ROOT).parts[0]
-    packages = imported_packages(path.read_text(encoding="utf-8"))
-    assert packages & set(ROOMS) <= ARROWS[room] | {room}
-    assert not packages & {"tests", "benchmarks"}
+    source = path.read_text(encoding="utf-8")
+    assert imported_rooms(source) <= ARROWS[room] | {room}
+    assert not imported_packages(source) & {"tests", "benchmarks", *ROOMS}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -61,35 +77,30 @@ def test_only_the_command_line_prints(path):
 
 
 def test_postprocess_imports_numpy_alone():
-    allowed = set(sys.stdlib_module_names) | {"numpy", "postprocess"}
+    allowed = set(sys.stdlib_module_names) | {"numpy", "foldwise"}
     for path in (ROOT / "postprocess").rglob("*.py"):
         assert imported_packages(path.read_text(encoding="utf-8")) <= allowed
 
 
 def test_kernel_cache_knows_the_arrows():
     """The folder of compiled code is named by the sources of exactly the rooms whose kernels a room may call."""
-    from game.compiled import _UPSTREAM
+    from foldwise.game.compiled import _UPSTREAM
 
     assert {room: set(upstream) for room, upstream in _UPSTREAM.items()} == {
         room: ARROWS[room] | {room} for room in ROOMS if room != "cli"
     }
 
 
-def imported_modules(path: Path) -> set[Path]:
+def imported_files(path: Path) -> set[Path]:
     """Files of the project that a file imports."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {file for name in found if (file := ROOT.joinpath(*name.split(".")).with_suffix(".py")).is_file()}
+    names = [name.split(".")[1:] for name in imported_modules(path.read_text(encoding="utf-8"))]
+    return {file for parts in names if parts and (file := ROOT.joinpath(*parts).with_suffix(".py")).is_file()}
 
 
 @pytest.mark.parametrize("room", [room for room in ROOMS if room != "cli"])
 def test_kernel_cache_knows_what_kernels_import(room):
     """Kernels stand in `*_kernels.py`; these, and all they import at any remove, name the folder of compiled code."""
-    from game.compiled import _sources
+    from foldwise.game.compiled import _sources
 
     counted = _sources(room).keys()
     for path in (ROOT / room).rglob("*.py"):
@@ -101,7 +112,7 @@ def test_kernel_cache_knows_what_kernels_import(room):
             waiting, seen = [path], set()
             while waiting:
                 seen.add(file := waiting.pop())
-                waiting += imported_modules(file) - seen
+                waiting += imported_files(file) - seen
             assert seen <= counted
 
 
@@ -116,11 +127,12 @@ def test_kernel_cache_knows_what_kernels_import(room):
 def test_loading_a_room_loads_no_other(room, absent):
     """Every module of the room imported in a fresh interpreter: play loads no training code."""
     modules = [
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        ".".join(("foldwise", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
         for path in sorted((ROOT / room).rglob("*.py"))
         if path.name != "__main__.py"
     ]
-    script = f"import sys, {', '.join(modules)}\nprint(*{{m.partition('.')[0] for m in sys.modules}})"
+    rooms = "{m.split('.')[1] for m in sys.modules if m.startswith('foldwise.')}"
+    script = f"import sys, {', '.join(modules)}\nprint(*{rooms})"
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert room in loaded.split()
     assert not set(absent) & set(loaded.split())

@@ -10,10 +10,11 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from numpy.typing import NDArray
 
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4] new suit of each suit
 

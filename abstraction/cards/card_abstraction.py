@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import card_abstraction_kernels as kernels
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.game.errors import FormatError
 from foldwise.game.hand_index import hand_index
-from numpy.typing import NDArray
 
 KIND = "card abstraction"
 FORMAT_VERSION = 1

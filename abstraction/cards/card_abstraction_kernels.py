@@ -2,6 +2,7 @@
 """Bucket lookup kernels. `cards`: hole cards, then the board in the order it was dealt."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.hand_index_kernels import NUM_ROUNDS, index_cards_at
 

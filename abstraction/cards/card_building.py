@@ -1,6 +1,8 @@
 """From a card configuration to a card abstraction."""
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.cards.card_config import CardConfig, StreetCards
@@ -17,7 +19,6 @@ from foldwise.abstraction.cards.percentile import (
 from foldwise.abstraction.threads import Report
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from numpy.typing import NDArray
 
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
 _RAW_SIZES = (1326, 1326 * 22100)

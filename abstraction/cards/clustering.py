@@ -8,6 +8,8 @@ cluster * buckets + label.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import clustering_kernels as kernels
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import StreetAbstraction
@@ -19,7 +21,6 @@ from foldwise.abstraction.threads import run_blocks
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from numpy.typing import NDArray
 
 NUM_OPPONENT_GROUPS = 8
 OCHS_TRAINING = 500_000  # hands the river's k-means is trained on, unless the configuration says otherwise

@@ -5,6 +5,7 @@ n points, D dimensions, K centres. Distance is L1 (earth mover's distance, when 
 """
 
 import numpy as np
+
 from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     NUM_RANKS,

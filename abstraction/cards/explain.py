@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
 from foldwise.abstraction.cards.hand_strength import HandStrength, scale
 from foldwise.game.cards import RANKS, cards_text, parse_cards

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
 from foldwise.abstraction.cards.boards import Boards, boards
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
@@ -25,7 +27,6 @@ from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.sources import source_hash
-from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 

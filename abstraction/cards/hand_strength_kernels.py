@@ -6,6 +6,7 @@ sums over further cards need no test. Work comes in blocks of boards, `first` to
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into
 from foldwise.game.hand_index_kernels import index_cards

@@ -9,6 +9,8 @@ the methods of `buckets` and `clustering`.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import hierarchical_kernels as kernels
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_config import PublicClusters, StreetCards
@@ -16,7 +18,6 @@ from foldwise.abstraction.cards.clustering import flop_emd
 from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.abstraction.cards.percentile import flop_class_rows
 from foldwise.abstraction.threads import run_blocks
-from numpy.typing import NDArray
 
 HANDS_PER_FLOP = 1176  # C(49, 2)
 

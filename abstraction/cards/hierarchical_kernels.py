@@ -2,6 +2,7 @@
 """Public clusters: Brown, Ganzfried and Sandholm (AAMAS 2015), algorithms 2 and 3. M public states, K clusters."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 

@@ -10,9 +10,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import clustering_kernels as kernels
 from foldwise.abstraction.threads import Report, run_blocks
-from numpy.typing import NDArray
 
 SEEDING_POINTS = 40  # points a centre in the subset on which seedings are tried, at least 20,000 in all
 SMALL_GAIN = 1e-4  # a pass that lowers the mean distance by less, relatively, is the last

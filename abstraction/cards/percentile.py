@@ -9,6 +9,8 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards import percentile_kernels as kernels
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstractionTables, StreetAbstraction
@@ -18,7 +20,6 @@ from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from numpy.typing import NDArray
 
 MAX_TABLE = 1 << 16  # tables hold uint16
 

@@ -5,6 +5,7 @@
 """
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction_kernels import street_bucket
 from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
 from foldwise.game.compiled import kernel

@@ -2,6 +2,7 @@
 """Drawing from a fixed distribution in constant time: Walker's alias method (Vose, IEEE TSE 1991)."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 
 

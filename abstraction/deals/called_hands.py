@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import local
 
 import numpy as np
+from numpy.typing import NDArray
+
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.deals.called_hands_kernels import count_block
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
@@ -20,7 +22,6 @@ from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.sources import source_hash
-from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 

@@ -2,6 +2,7 @@
 """Who wins a called hand, counted over blocks of boards."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into
 

@@ -2,6 +2,7 @@
 """Deals in blocks: buckets of both players on every street, and the outcome."""
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction_kernels import buckets_into
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_of_hand

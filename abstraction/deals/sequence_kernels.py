@@ -10,6 +10,7 @@ to the accumulator [S, S] at the weight of the board.
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     clashes,

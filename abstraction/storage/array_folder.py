@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
 from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
     ArrayEntry,
@@ -18,8 +21,6 @@ from foldwise.abstraction.storage.array_store import (
 )
 from foldwise.abstraction.storage.array_store import read_manifest as read_any_manifest
 from foldwise.game.errors import FormatError
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 MANIFEST = "manifest.json"
 

@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import xxhash
-from foldwise.game.errors import DefinitionError, FormatError
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foldwise.game.errors import DefinitionError, FormatError
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 

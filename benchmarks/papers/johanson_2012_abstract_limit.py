@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
+from timed import Measure, draw_timed, report_timed, run_timed
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig
 from foldwise.solver.response.responses import Response, has_response, make_response
-from timed import Measure, draw_timed, report_timed, run_timed
 
 
 def _exploitability(response: Response) -> Measure:

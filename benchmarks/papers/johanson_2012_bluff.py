@@ -15,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
+from timed import draw_timed, report_timed, run_timed
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.config import RunConfig
 from foldwise.solver.response.best_response import ExactResponse, Policy
-from timed import draw_timed, report_timed, run_timed
 
 
 def entries_of(game: AbstractGame, player: int) -> np.ndarray:

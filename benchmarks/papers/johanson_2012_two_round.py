@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
+from timed import Measure, draw_timed, report_timed, run_timed
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig
 from foldwise.solver.response.two_round_response import TwoRoundResponse
-from timed import Measure, draw_timed, report_timed, run_timed
 
 SAMPLERS = ("pcs", "opcs", "spcs", "chance")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig

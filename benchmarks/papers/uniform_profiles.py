@@ -2,6 +2,7 @@
 
 import numpy as np
 from curves import CONFIGS
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from curves import CONFIGS, draw_games, write_game
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.abstraction.strategy import Evaluation

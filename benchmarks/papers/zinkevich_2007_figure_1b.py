@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from curves import CONFIGS, draw_games, write_game
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config

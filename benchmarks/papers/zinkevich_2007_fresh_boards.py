@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.abstraction.deals.sequence_counting import count_sequences, sampled_rows, sequence_tables

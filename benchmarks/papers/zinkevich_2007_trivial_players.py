@@ -6,6 +6,7 @@ one. That holds in both seats: no hand is so far behind that the small blind wou
 """
 
 import numpy as np
+
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 

@@ -1,4 +1,4 @@
-"""Imported by the fork server of `matches.duplicate.processes`, nowhere else: what is loaded here, every child has at once."""
+"""Imported by the fork server of `processes`, nowhere else: what is loaded here, every child has at once."""
 
 from foldwise.matches.duplicate.process_entry import load
 

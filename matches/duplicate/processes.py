@@ -18,7 +18,7 @@ from pathlib import Path
 
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError
-from foldwise.matches.duplicate import process_entry as children
+from foldwise.matches.duplicate import process_entry
 from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
 from foldwise.matches.table.dealer import MatchSettings
 from foldwise.matches.table.log import is_complete
@@ -78,7 +78,7 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list
         quiet=True,
     )
     ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=children.deal, args=(settings, folder, theirs, core), daemon=True)
+    process = _CONTEXT.Process(target=process_entry.deal, args=(settings, folder, theirs, core), daemon=True)
     process.start()
     theirs.close()
     dealer = Child(process)
@@ -99,7 +99,7 @@ def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None
         plan = run.plan
         seed = run.player_seeds()[seat]
         arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, core)
-        process = _CONTEXT.Process(target=children.play, args=arguments, daemon=True)
+        process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
         process.start()
         return Child(process)
     program, *extra = shlex.split(spec.removeprefix("cmd:"))

@@ -1,11 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Whole two-player matches between strategies and built-in bots, log text included.
 
-`seats` is a `matches.engine.compiled_match.Seats`, `scratch` a `matches.engine.compiled_match.EngineScratch`. A hand's line is written while it is
-played: the betting as it comes, then cards, values and names.
+`seats` is a `Seats`, `scratch` an `EngineScratch` of `matches.engine.compiled_match`. A hand's line is written while it
+is played: the betting as it comes, then cards, values and names.
 """
 
 import numpy as np
+
 from foldwise.agent.bots_kernels import choose
 from foldwise.agent.decision_kernels import decide, follow_opponent
 from foldwise.agent.tracker_kernels import call_child, enter_street

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.messages import (
@@ -26,9 +27,7 @@ from foldwise.matches.network.messages import (
 )
 from foldwise.matches.plan import save_json
 from foldwise.matches.table.log import drop_unfinished_line
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-Float = npt.NDArray[np.float64]
 JOB_FILE = "job.json"
 BLOCKS_FILE = "blocks.jsonl"
 

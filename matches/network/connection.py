@@ -20,6 +20,7 @@ from typing import NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiomqtt
+
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.matches.network.messages import DropLog, MessageError, Topics, check_word
 

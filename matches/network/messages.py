@@ -15,8 +15,9 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from foldwise.game.errors import DefinitionError, FormatError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from foldwise.game.errors import DefinitionError, FormatError
 
 MAX_PAIRS = 20_000  # of one block
 MAX_HANDS = 10_000_000  # of one match of a comparison

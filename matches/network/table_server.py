@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.matches.network.connection import PATIENCE_SECONDS, Broker, Say
 from foldwise.matches.network.feed import Feed, new_match_id, short_game, total_row
 from foldwise.matches.network.messages import MatchInfo, Total, check_word, plain_text

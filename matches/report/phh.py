@@ -20,6 +20,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.dealing import Deal
@@ -27,7 +29,6 @@ from foldwise.game.definition import UNLIMITED_RAISES, GameDefinition, parse_def
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
 from foldwise.matches.table.hand import Hand, format_value
 from foldwise.matches.table.log import LoggedHand
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _HOLDEM_BOARD = (0, 3, 1, 1)
 _ACPC_VARIANT = "ACPC"

@@ -7,9 +7,9 @@ could have held and played so, since the opponent could not tell them apart. Bot
 the value function, which must only be fixed before. Known are the cards, and the actions of every player whose strategy
 we hold; the other player's actions count as they are, so he may be anyone.
 
-Our value of a state is `matches.scoring.aivat_values`: the other player's by his bucket, from self-play, in proportion to the pot where
-bets were translated. How a strategy read those bets is part of what nobody saw, and averaged over. Where both strategies
-are known a hand is scored from either side, once averaging each player's range, and the mean of both is taken.
+Our value of a state is that of `aivat_values`: the other player's by his bucket, from self-play, in proportion to the pot
+where bets were translated. How a strategy read those bets is part of what nobody saw, and averaged over. Where both
+strategies are known a hand is scored from either side, once averaging each player's range, and the mean of both is taken.
 """
 
 from functools import lru_cache
@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
@@ -30,7 +32,7 @@ from foldwise.game.table_rules import table_rules
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round
-from foldwise.matches.scoring.ranges import Float, View
+from foldwise.matches.scoring.ranges import View
 from foldwise.matches.table.log import LoggedHand
 
 _MAX_PARTICLES = 128

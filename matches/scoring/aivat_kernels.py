@@ -3,11 +3,12 @@
 
 The known player's hidden state is a *particle*: where his tracker stands (bets of other sizes are read by chance, and
 nobody saw how) and a weight for each of his n possible hands. A known opponent has particles too, with one hand and so
-one weight. `values` is a `matches.scoring.aivat_values.Values` of the known player's strategy; the state's value is the other player's,
+one weight. `values` is an `aivat_values.Values` of the known player's strategy; the state's value is the other player's,
 by his bucket alone, so it is a sum over particles. All amounts here are what the *other* player wins.
 """
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import describe_actions, read_row, to_real
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.agent.tracker_kernels import call_child, enter_street

@@ -6,6 +6,7 @@ The same estimate as the competition's all-in tool: it conditions on all hole ca
 from functools import lru_cache
 
 import numpy as np
+
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.evaluator import evaluator_tables

@@ -2,6 +2,7 @@
 """Expected values of all-in hands: the average over every completion of the board."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
 

@@ -7,6 +7,7 @@ a branch needs nothing of its siblings, and a last-in-first-out stack of branche
 """
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import to_real
 from foldwise.agent.tracker_kernels import call_child, enter_street, read_raise
 from foldwise.game.betting import FOLD, RAISE

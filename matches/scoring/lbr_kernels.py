@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""One hand of local best response against a strategy at a table. The rules are stated in `matches/scoring/local_best_response.py`.
+"""One hand of local best response against a strategy at a table. `local_best_response.py` states the rules.
 
 n: all hands of the deck, whatever the board; `weights` [n] is the opponent's range, zero where cards clash with what the
 responder sees. Values are what the responder wins in the whole hand, in chips.
@@ -8,6 +8,7 @@ responder sees. Values are what the responder wins in the whole hand, in chips.
 import math
 
 import numpy as np
+
 from foldwise.agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
 from foldwise.agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
 from foldwise.game.betting import CALL, FOLD, RAISE

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
+
 from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
     check_writable,
@@ -19,12 +21,11 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.scoring.local_best_response import LocalBestResponse
-from foldwise.matches.scoring.ranges import Float
 from foldwise.matches.statistics import Estimate, estimate
-from pydantic import BaseModel, ConfigDict
 
 _MANIFEST: Final = "lbr.json"
 _SAVE_SECONDS = 20.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.dealing import Deal

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.storage.array_store import (
     ArrayEntry,
@@ -24,7 +26,6 @@ from foldwise.game.errors import FormatError
 from foldwise.game.rng import make_states
 from foldwise.solver.checkpoint import first_difference
 from foldwise.solver.distributed.pieces import Piece, child_piece
-from pydantic import BaseModel, ConfigDict
 
 MANIFEST: Final = "distributed.json"
 FORMAT_VERSION: Final = 1

@@ -2,6 +2,7 @@
 """A child's share: real flops that its hands leave, deals on them, and the walks from the head's continuations."""
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction_kernels import buckets_into
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_of_hand

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import DECISION

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.storage.array_store import ArrayEntry, find_entry, open_array, write_array
 from foldwise.abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype

@@ -2,6 +2,7 @@
 """The head's walk: external sampling over the preflop part of the tree, with continuations left to the children."""
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.rng_kernels import next_uniform, shuffle_first
 from foldwise.game.tree_kernels import DECISION, FOLDED

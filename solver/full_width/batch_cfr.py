@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.batch_game import BatchGame
 from foldwise.solver.full_width.batch_kernels import reach_by_regrets, update_regrets
 from foldwise.solver.full_width.vector_cfr import SCHEDULES
-from foldwise.solver.response.best_response import exact_matrices
+from foldwise.solver.full_width.vector_game import exact_matrices
 
 
 class BatchCfr:

@@ -9,6 +9,7 @@ the caller's arrays are; n: buckets of a player on the street.
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import CHANCE, DECISION
 from foldwise.solver.regret_kernels import match_regrets

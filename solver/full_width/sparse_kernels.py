@@ -8,6 +8,7 @@ a core while all sums pass.
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.solver.full_width.row_sum_kernels import WIDTH, add_rows
 

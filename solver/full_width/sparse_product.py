@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.solver.full_width.sparse_kernels import DEPTH, count_entries, list_entries, multiply_entries
 from foldwise.solver.side_by_side import side_by_side
 

@@ -8,6 +8,7 @@ joint probabilities of the buckets enter at the ends of the game, as a matrix, s
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.prefetch_kernels import prefetch
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED

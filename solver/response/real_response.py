@@ -19,6 +19,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
+
 from foldwise.abstraction.cards.boards import RELABELLINGS, boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.storage.array_store import (
@@ -32,6 +34,7 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
@@ -41,9 +44,7 @@ from foldwise.game.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSum
 from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.response import real_response_kernels as kernels
-from pydantic import BaseModel, ConfigDict
 
-Float = npt.NDArray[np.float64]
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 NUM_FLOPS: Final = 1755

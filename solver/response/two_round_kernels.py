@@ -4,6 +4,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.abstraction.cards.card_abstraction_kernels import bucket_of
 from foldwise.game.compiled import kernel
 from foldwise.game.evaluator_kernels import rank_pairs_into

@@ -9,6 +9,7 @@ on the first street, are those of the deal.
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import CHANCE

@@ -1,6 +1,7 @@
 """Stacks for sampling walks, sized by the game."""
 
 import numpy as np
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.solver.sampling.sampling_kernels import Frames
 

@@ -7,6 +7,7 @@ behind a trunk node, -1 where it is none. Scratch by place in the trunk: `reach`
 """
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import match_regrets

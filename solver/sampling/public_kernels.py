@@ -15,6 +15,7 @@ kernels marked alike may call it.
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.prefetch_kernels import prefetch
 from foldwise.game.rng_kernels import next_uniform

@@ -10,6 +10,7 @@ number of nodes visited: decisions and ends, as the papers count; a street chang
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.prefetch_kernels import prefetch
 from foldwise.game.rng_kernels import next_uniform

@@ -9,6 +9,7 @@ infosets; `taken` float64[A], the probability with which the walk takes each act
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.rng_kernels import next_uniform
 from foldwise.solver.full_width.vector_kernels import multiply

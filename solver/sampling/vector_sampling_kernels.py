@@ -12,6 +12,7 @@ out that counts.
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.full_width.vector_kernels import collapse, expand, settle

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -23,9 +24,7 @@ from foldwise.game.tree_kernels import CHANCE, DECISION
 from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
-from foldwise.solver.subgame.subgame_tree import Path, build_subtree
-from foldwise.solver.subgame_cut import (
+from foldwise.solver.subgame.subgame_cut import (
     children,
     cut_river,
     cut_turn,
@@ -35,8 +34,10 @@ from foldwise.solver.subgame_cut import (
     share_pieces,
     subtree_depth,
 )
-from foldwise.solver.subgame_gadget import Gadget, RootChoice
-from foldwise.solver.subgame_workspace import Workspace
+from foldwise.solver.subgame.subgame_gadget import Gadget, RootChoice
+from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame.subgame_tree import Path, build_subtree
+from foldwise.solver.subgame.subgame_workspace import Workspace
 
 Float = npt.NDArray[np.float64]
 Single = npt.NDArray[np.float32]

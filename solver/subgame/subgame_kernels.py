@@ -13,6 +13,7 @@ decisions of a street, whose tables are float32[T, n], an action's hands side by
 from typing import NamedTuple
 
 import numpy as np
+
 from foldwise.game.compiled import kernel
 from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
 from foldwise.game.tree_kernels import DECISION, FOLDED

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree import NODE_DTYPE, BetMenu, BetSize

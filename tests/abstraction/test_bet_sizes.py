@@ -1,6 +1,7 @@
 """The language of bet sizes, and what it makes of a tree."""
 
 import pytest
+
 from foldwise.abstraction.bet_sizes import make_menu, parse_sizes
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition

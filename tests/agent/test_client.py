@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+
 from foldwise.agent.bots import BOT_CODES, Bot
 from foldwise.agent.client import MAX_LINE, VERSION_LINE, Client, play_match
 from foldwise.agent.player import check_player, make_player
@@ -14,7 +15,6 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.match_state import parse_match_state
-
 from tests.support.table import THREE_PLAYER_LIMIT, Table, make_settings
 
 GAME = find_game("hunl")

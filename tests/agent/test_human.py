@@ -13,6 +13,8 @@ import time
 from itertools import cycle
 
 import pytest
+from rich.console import Console as RichConsole
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
@@ -24,9 +26,7 @@ from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import line_values, state_lines
-from rich.console import Console as RichConsole
 from tests.support.places import CONFIGS, ROOT
-
 from tests.support.table import Table, make_settings
 
 HUNL = find_definition("hunl")

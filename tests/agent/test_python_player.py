@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from foldwise.agent.player import make_player
 from foldwise.cli.main import main
 from foldwise.cli.online import resolve_player

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
@@ -28,7 +29,6 @@ from foldwise.matches.table.log import seat_values, state_lines
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
-
 from tests.support.made_strategies import (
     NUM_BUCKETS,
     StandInBuckets,

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+
 from foldwise.agent.tracker import Tracker, abstract_history
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.betting_kernels import (
@@ -27,7 +28,6 @@ from foldwise.game.match_state import view
 from foldwise.game.table_rules import table_rules
 from foldwise.game.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
-
 from tests.oracles.naive_tracker import NaiveTracker
 from tests.support.made_strategies import StandInBuckets, made_seat, short_hunl
 

@@ -4,6 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
 from foldwise.agent import translation_kernels
 from foldwise.agent.translation import (
     CALL_INDEX,
@@ -19,8 +22,6 @@ from foldwise.agent.translation import (
     read_bet,
     smaller_probability,
 )
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 SIZES = st.integers(0, 2_000_000).map(lambda size: size / 10_000)  # pots: a bet is never a billionth of one
 mappings = st.sampled_from(list(Mapping))

@@ -8,13 +8,13 @@ import shutil
 import sys
 
 import pytest
+
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli import start
 from foldwise.cli.main import app, main
 from foldwise.cli.output import stdout
 from foldwise.game.errors import FormatError
 from foldwise.matches.plan import written_whole
-
 from tests.support.network import write_strategy
 
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pyspiel
 import pytest
+
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.openspiel import openspiel_policy

@@ -4,13 +4,13 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import IllegalActionError
 from foldwise.game.match_state import read_action
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.oracles.naive_rules import NaiveHand, settle_chip_by_chip
 from tests.support.generators import definitions, golden_game, random_action, random_hand
 

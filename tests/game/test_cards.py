@@ -1,6 +1,9 @@
 """Cards: numbers and text both ways."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from foldwise.game.cards import (
     NUM_CARDS,
     RANKS,
@@ -15,8 +18,6 @@ from foldwise.game.cards import (
     suit_of,
 )
 from foldwise.game.errors import FormatError
-from hypothesis import given
-from hypothesis import strategies as st
 
 hands = st.lists(st.integers(0, NUM_CARDS - 1), unique=True, max_size=9)
 

@@ -11,28 +11,29 @@ from pathlib import Path
 import numba
 import pytest
 
-from game import compiled
+from foldwise.game import compiled
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 CALLER = """
-from game.compiled import kernel
-from game.helper_kernels import two
+from foldwise.game.compiled import kernel
+from foldwise.game.helper_kernels import two
 
 
 @kernel
 def four():
     return 2 * two()
 """
-HELPER = "from game.compiled import kernel\n\n\n@kernel\ndef two():\n    return {}\n"
+HELPER = "from foldwise.game.compiled import kernel\n\n\n@kernel\ndef two():\n    return {}\n"
 
 
 @pytest.fixture
 def project(tmp_path):
     """A small copy: the real `game/compiled.py` and `sources.py`, and two kernels in two files and two rooms."""
-    root = tmp_path / "project"
+    root = tmp_path / "project" / "foldwise"
     for room in ("game", "solver"):
         (root / room).mkdir(parents=True)
         (root / room / "__init__.py").write_text("")
+    (root / "__init__.py").write_text("")
     for name in ("compiled.py", "sources.py"):
         shutil.copy(ROOT / "game" / name, root / "game" / name)
     (root / "game" / "helper_kernels.py").write_text(HELPER.format(2))
@@ -40,10 +41,12 @@ def project(tmp_path):
     return root
 
 
-def run(project: Path, cache: Path, script: str = "from solver.caller_kernels import four; print(four())") -> int:
+def run(
+    project: Path, cache: Path, script: str = "from foldwise.solver.caller_kernels import four; print(four())"
+) -> int:
     """What a script prints in a fresh interpreter."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    environment |= {"FOLDWISE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project)}
+    environment |= {"FOLDWISE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project.parent)}
     return int(subprocess.check_output([sys.executable, "-c", script], cwd=project, env=environment, text=True))
 
 
@@ -81,18 +84,18 @@ def test_change_downstream_leaves_the_folder_upstream(project, tmp_path, monkeyp
     assert folder_of("solver") != solver
 
 
-CONSTANT = "from game.compiled import kernel\n{}\n\n\n@kernel\ndef three():\n    return constants.THREE\n"
+CONSTANT = "from foldwise.game.compiled import kernel\n{}\n\n\n@kernel\ndef three():\n    return constants.THREE\n"
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "from game import constants",
-        "from game.constants import THREE",
-        "from game.constants import (\n    THREE,\n)",
-        "import game.constants, os",
-        "import os, game.constants as constants",
-        "def later():\n    import game.constants",
+        "from foldwise.game import constants",
+        "from foldwise.game.constants import THREE",
+        "from foldwise.game.constants import (\n    THREE,\n)",
+        "import foldwise.game.constants, os",
+        "import os, foldwise.game.constants as constants",
+        "def later():\n    import foldwise.game.constants",
     ],
 )
 def test_what_a_kernel_imports_counts_and_what_that_imports(line, project, tmp_path, monkeypatch):
@@ -102,9 +105,9 @@ def test_what_a_kernel_imports_counts_and_what_that_imports(line, project, tmp_p
     folder_of = compiled._numba_folder.__wrapped__
     (project / "game" / "three_kernels.py").write_text(CONSTANT.format(line))
     constants, numbers, apart = (project / "game" / f"{name}.py" for name in ("constants", "numbers", "apart"))
-    constants.write_text("from game.numbers import ONE\n\nTHREE = 3 * ONE\n")
+    constants.write_text("from foldwise.game.numbers import ONE\n\nTHREE = 3 * ONE\n")
     numbers.write_text("ONE = 1\n")
-    apart.write_text("from game.three_kernels import three\n\nNINE = three() ** 2\n")
+    apart.write_text("from foldwise.game.three_kernels import three\n\nNINE = three() ** 2\n")
     before = folder_of("solver")
     apart.write_text("NINE = 9\n")
     assert folder_of("solver") == before
@@ -119,11 +122,10 @@ def test_the_fields_of_a_tuple_count(project, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
     work = project / "solver" / "work.py"
     text = "from typing import NamedTuple\n\n\nclass Work(NamedTuple):\n    {}: int\n    {}: int\n"
-    caller = "from game.compiled import kernel\n\n\n@kernel\ndef first(work):\n    return work.first\n"
+    caller = "from foldwise.game.compiled import kernel\n\n\n@kernel\ndef first(work):\n    return work.first\n"
     (project / "solver" / "caller_kernels.py").write_text(caller)
-    script = (
-        "from solver.caller_kernels import first; from solver.work import Work; print(first(Work(first=1, last=2)))"
-    )
+    imports = "from foldwise.solver.caller_kernels import first; from foldwise.solver.work import Work"
+    script = f"{imports}; print(first(Work(first=1, last=2)))"
     for fields in (("first", "last"), ("last", "first")):
         work.write_text(text.format(*fields))
         assert run(project, tmp_path / "cache", script) == 1

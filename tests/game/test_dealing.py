@@ -5,13 +5,13 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal, Shoe
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.places import GOLDEN as GOLDEN_FOLDER
 
+from foldwise.game.cards import cards_text
+from foldwise.game.dealing import Deal, Shoe
 from tests.support.generators import definitions, golden_game
+from tests.support.places import GOLDEN as GOLDEN_FOLDER
 
 GOLDEN = json.loads((GOLDEN_FOLDER / "deals.json").read_text())
 

@@ -3,12 +3,12 @@
 import dataclasses
 
 import pytest
-from foldwise.game.cards import cards_text
-from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition, parse_definition
-from foldwise.game.errors import DefinitionError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldwise.game.cards import cards_text
+from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition, parse_definition
+from foldwise.game.errors import DefinitionError
 from tests.support.generators import GAME_FILES, definitions, golden_game
 
 NOLIMIT = """\

@@ -5,6 +5,9 @@ from itertools import combinations, combinations_with_replacement
 import eval7
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.evaluator import (
     CATEGORIES,
@@ -17,9 +20,6 @@ from foldwise.game.evaluator import (
     rank_pairs,
 )
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.oracles.naive_cards import naive_strength
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]

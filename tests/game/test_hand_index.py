@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from foldwise.game.hand_index import HandIndex, hand_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foldwise.game.hand_index import HandIndex, hand_index
 from tests.oracles.naive_cards import naive_class
 
 SIZES = {

@@ -3,6 +3,9 @@
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.dealing import Shoe
@@ -14,9 +17,6 @@ from foldwise.game.match_state import (
     view,
     visible_hole_cards,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.support.generators import definitions, golden_game, random_action
 
 NOLIMIT = golden_game("holdem.nolimit.2p.reverse_blinds.game")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from foldwise.game import rng_kernels as kernels
 from foldwise.game.rng import counter_uniform, make_state, make_states
 

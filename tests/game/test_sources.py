@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from game import sources
-from game.sources import imported_sources, source_hash
+from foldwise.game import sources
+from foldwise.game.sources import imported_sources, source_hash
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 # Modules whose results are kept in the cache under a hash of their sources.
 KEPT = [
-    "abstraction.hand_strength",
-    "abstraction.card_building",
-    "abstraction.called_hands",
-    "abstraction.sequence_counting",
+    "foldwise.abstraction.cards.hand_strength",
+    "foldwise.abstraction.cards.card_building",
+    "foldwise.abstraction.deals.called_hands",
+    "foldwise.abstraction.deals.sequence_counting",
 ]
 
 
@@ -36,7 +36,7 @@ def change(path: Path) -> None:
 
 @pytest.mark.parametrize("module", KEPT)
 def test_every_module_imported_at_any_remove_counts(module, copy):
-    start = copy.joinpath(*module.split(".")).with_suffix(".py")
+    start = copy.joinpath(*module.split(".")[1:]).with_suffix(".py")
     for path in imported_sources([start], copy):
         before = source_hash(module)
         change(path)
@@ -45,7 +45,7 @@ def test_every_module_imported_at_any_remove_counts(module, copy):
 
 def test_buckets_depend_on_clustering_and_its_kernels(copy):
     """Two files that a list kept by hand had forgotten."""
-    counted = {path.name for path in imported_sources([copy / "abstraction" / "card_building.py"], copy)}
+    counted = {path.name for path in imported_sources([copy / "abstraction" / "cards" / "card_building.py"], copy)}
     assert {"kmeans.py", "card_abstraction_kernels.py", "hand_strength_kernels.py", "evaluator_kernels.py"} <= counted
 
 
@@ -60,14 +60,14 @@ def test_a_module_that_is_not_imported_does_not_count(module, copy):
 @pytest.mark.parametrize(
     "line",
     [
-        "from game import constants",
-        "from game import errors, constants",
-        "from game.constants import THREE",
-        "from game.constants import (\n    THREE,\n)",
-        "from game import (\n    constants,\n)",
-        "import game.constants, os",
-        "import os, game.constants as constants",
-        "def later():\n    import game.constants",
+        "from foldwise.game import constants",
+        "from foldwise.game import errors, constants",
+        "from foldwise.game.constants import THREE",
+        "from foldwise.game.constants import (\n    THREE,\n)",
+        "from foldwise.game import (\n    constants,\n)",
+        "import foldwise.game.constants, os",
+        "import os, foldwise.game.constants as constants",
+        "def later():\n    import foldwise.game.constants",
     ],
 )
 def test_all_forms_of_import_are_followed(line, tmp_path):
@@ -75,14 +75,14 @@ def test_all_forms_of_import_are_followed(line, tmp_path):
     start, constants, apart = (tmp_path / "game" / f"{name}.py" for name in ("start", "constants", "apart"))
     start.write_text(f"import os\n{line}\n")
     constants.write_text("THREE = 3\n")
-    apart.write_text("import game.start\n")
+    apart.write_text("import foldwise.game.start\n")
     assert imported_sources([start], tmp_path).keys() == {start, constants}
 
 
 def test_packages_count_with_the_modules_in_them(tmp_path):
     (tmp_path / "game" / "shelf").mkdir(parents=True)
     start, package, inside = (tmp_path / "game" / name for name in ("start.py", "shelf/__init__.py", "shelf/inside.py"))
-    start.write_text("from game.shelf.inside import name\n")
+    start.write_text("from foldwise.game.shelf.inside import name\n")
     package.write_text("")
     inside.write_text("name = 1\n")
     assert imported_sources([start], tmp_path).keys() == {start, package, inside}

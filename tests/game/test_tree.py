@@ -4,6 +4,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
 from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import UNLIMITED_STACK, parse_definition
 from foldwise.game.errors import DefinitionError, TreeSizeError
@@ -22,9 +25,6 @@ from foldwise.game.tree import (
     pot_size,
 )
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
 from tests.oracles.naive_rules import naive_raises
 from tests.support.generators import definitions, golden_game
 

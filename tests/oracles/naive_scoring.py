@@ -11,7 +11,6 @@ from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import LoggedHand
 from foldwise.postprocess.language import parse_pipeline
-
 from tests.oracles.naive_tracker import NaiveTracker
 
 # Four cards, one hole card, one board card, two rounds of no-limit betting.

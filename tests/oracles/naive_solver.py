@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews, enumerate_bluff, enumerate_poker
 from foldwise.game.library import BluffGame, find_game

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from foldwise.agent.tracker import Seat
 from foldwise.agent.translation import CALL_INDEX, Mapping, read_bet
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.postprocess import transforms
 from foldwise.postprocess.language import PipelineError, expand_sweep, parse_pipeline, parse_variants, split_variants
 from foldwise.postprocess.pipeline import ClassStep, Pipeline, RowStep
 from foldwise.postprocess.transforms import ABSENT, ALL_IN, BET, CALL, FOLD, NUM_CLASSES, ONE_BET_CLASS, PURIFY, Actions
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
 
 # Brown, Ganzfried and Sandholm (AAMAS 2015), section 4: fold, call, 0.5, 0.75, 1, 1.5, 2, 5 pot, all-in.
 PAPER_ACTIONS = Actions(

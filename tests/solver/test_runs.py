@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.build import build_abstract_game, load_abstract_game
 from foldwise.abstraction.config import check_config
 from foldwise.abstraction.strategy import Strategy

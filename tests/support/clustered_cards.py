@@ -7,6 +7,7 @@ bucket before it, so that a two-round game has exact best responses.
 from collections.abc import Mapping
 
 import numpy as np
+
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.build import config_tree
 from foldwise.abstraction.cards.boards import boards

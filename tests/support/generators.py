@@ -2,9 +2,10 @@
 
 from random import Random
 
+from hypothesis import strategies as st
+
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import UNLIMITED_STACK, GameDefinition, load_definition
-from hypothesis import strategies as st
 from tests.support.places import GOLDEN
 
 GAMES = GOLDEN / "games"

@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+
 from foldwise.game.library import find_definition
 from foldwise.matches.network.messages import (
     Block,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import Seat, make_seat

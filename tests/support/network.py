@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.strategy import save_strategy

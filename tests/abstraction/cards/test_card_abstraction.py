@@ -5,6 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from foldwise.abstraction.cards import hand_strength_kernels
 from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards.boards import boards
@@ -27,9 +31,6 @@ from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 from foldwise.game.rng import make_states
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
 from tests.support.places import GOLDEN
 
 RNG = np.random.default_rng(5)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.stats import wasserstein_distance
+
 from foldwise.abstraction.cards import clustering_kernels as kernels
 from foldwise.abstraction.cards import hand_strength_kernels, hierarchical
 from foldwise.abstraction.cards.boards import boards
@@ -12,7 +14,6 @@ from foldwise.game.cards import parse_cards
 from foldwise.game.evaluator import evaluator_tables, rank_pairs
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from scipy.stats import wasserstein_distance
 
 
 def random_points(num_points, dimensions, seed):

@@ -12,6 +12,7 @@ from pathlib import Path
 import eval7
 import numpy as np
 import pytest
+
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
 from foldwise.abstraction.cards.boards import RELABELLINGS, boards
 from foldwise.abstraction.cards.hand_strength import RUNOUTS, STRENGTH_UNIT, HandStrength, scale

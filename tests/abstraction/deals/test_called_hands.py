@@ -7,6 +7,7 @@ import eval7
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.cards.hand_strength import HandStrength

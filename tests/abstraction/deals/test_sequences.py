@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
@@ -38,7 +39,6 @@ from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
 from foldwise.solver.sampling.chance_pieces import ChanceInPieces
-
 from tests.oracles.naive_solver import small_game
 
 pytestmark = pytest.mark.jit

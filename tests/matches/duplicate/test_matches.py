@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
 from foldwise.cli.main import main
@@ -23,7 +25,6 @@ from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, l
 from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
 from foldwise.matches.statistics import estimate, position_values, sequence_half_width
 from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
-from scipy.stats import t as student
 
 GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
 SHORT_STACKS = GAMES["hunl"].to_text().replace("stack = 20000 20000", "stack = 1000 750")

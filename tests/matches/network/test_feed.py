@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+
 from foldwise.cli.main import main
 from foldwise.matches.network.connection import read_broker
 from foldwise.matches.network.feed import BATCH_LINES, Feed
@@ -24,7 +25,6 @@ from foldwise.matches.network.messages import (
     decode,
 )
 from foldwise.matches.network.watch import Board
-
 from tests.support.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 
 INFO = MatchInfo(match="m", kind="match", players=["bot:call", "bot:fold"], game="leduc", hands=40, seed=1, started=1.0)

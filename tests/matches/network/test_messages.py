@@ -10,6 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.network.block_store import BlockStore, Job
 from foldwise.matches.network.connection import Broker, read_broker, waits
@@ -34,7 +35,6 @@ from foldwise.matches.network.watch import Board
 from foldwise.matches.network.worker import Worker
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.statistics import estimate
-
 from tests.support.hostile import LEDUC, MESSAGES, random_payload
 from tests.support.table import make_settings
 

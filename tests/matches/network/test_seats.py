@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
 from foldwise.cli.local_broker import LocalBroker
@@ -18,7 +19,6 @@ from foldwise.matches.network.messages import SeatPresence
 from foldwise.matches.network.player import RemoteSeat
 from foldwise.matches.network.table_server import TableServer, deal_at_broker
 from foldwise.matches.table.log import is_complete
-
 from tests.support.network import ROOT, Listener, at, broker_name, ended, start_broker, until, url, within
 from tests.support.table import Table, make_settings
 

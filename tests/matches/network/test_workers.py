@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import numpy as np
 import pytest
+
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.library import find_definition
@@ -28,7 +29,6 @@ from foldwise.matches.network.coordinator import Coordinator
 from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
 from foldwise.matches.network.worker import Worker, program_version
-
 from tests.support.hostile import random_payload
 from tests.support.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
 

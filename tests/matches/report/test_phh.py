@@ -4,6 +4,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pokerkit import HandHistory as PokerkitHand
+
 from foldwise.agent.bots import Bot
 from foldwise.cli.main import main
 from foldwise.game.definition import GameDefinition
@@ -14,12 +18,8 @@ from foldwise.matches.report.hand_files import log_definition, log_to_phh, phh_t
 from foldwise.matches.report.phh import history_definition, log_line, phh_text, read_phh
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import parse_state_line, state_lines
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pokerkit import HandHistory as PokerkitHand
-from tests.support.places import GOLDEN
-
 from tests.support.generators import GAME_FILES, golden_game, random_action
+from tests.support.places import GOLDEN
 
 HANDS = GOLDEN / "hands"
 FILES = sorted(path.name for path in HANDS.iterdir())

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+
 from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError

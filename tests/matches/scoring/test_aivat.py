@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
@@ -12,7 +13,6 @@ from foldwise.game.library import find_definition
 from foldwise.matches.scoring.aivat import Aivat, RangeScorer
 from foldwise.matches.scoring.aivat_values import Values, fit_values, frozen
 from foldwise.postprocess.pipeline import Pipeline
-
 from tests.oracles.naive_scoring import TINY_FLOP, TINY_NO_LIMIT, play_all
 from tests.oracles.naive_solver import random_policy, small_game
 from tests.support.made_strategies import made_player

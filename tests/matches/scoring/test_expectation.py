@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
 from foldwise.game.library import find_definition
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.statistics import estimate
-
 from tests.oracles.naive_scoring import TINY_NO_LIMIT, play_all
 from tests.support.made_strategies import made_player, short_hunl
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.scoring.lbr_run import lbr_dict, run_lbr
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.matches.statistics import Estimate
-from tests.support.places import CONFIGS
-
 from tests.support.made_strategies import made_player, short_hunl
+from tests.support.places import CONFIGS
 
 
 def response() -> LocalBestResponse:

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_seat
@@ -19,7 +20,6 @@ from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, 
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse
-
 from tests.oracles.naive_lbr import NaiveResponder
 from tests.oracles.naive_solver import random_policy, small_game
 from tests.support.made_strategies import (

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main

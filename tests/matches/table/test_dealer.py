@@ -6,6 +6,7 @@ import socket
 import time
 
 import pytest
+
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame, find_game
@@ -13,7 +14,6 @@ from foldwise.matches.table.dealer import COMMENT_PATIENCE, MatchSettings, run_m
 from foldwise.matches.table.log import is_complete, read_log
 from foldwise.matches.table.ports import open_listeners
 from foldwise.matches.table.seat_connection import MAX_LINE, SeatConnection
-
 from tests.support.table import (
     Table,
     drive,

@@ -12,13 +12,13 @@ import threading
 from functools import cache
 from pathlib import Path
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import VERSION_LINE, Client
 from foldwise.game.definition import parse_definition
 from foldwise.matches.table.log import read_log
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from tests.support.table import drive, load_recording, make_settings, recording_names
 
 EXAMPLES = int(os.environ.get("FOLDWISE_FUZZ", "60"))

@@ -1,6 +1,9 @@
 """The ACPC texts: what the dealer makes of an answer, version lines, log lines, and the client's reader of states."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.cards import parse_cards
@@ -13,9 +16,6 @@ from foldwise.matches.table.hand import Hand, format_value, position_of_seat, se
 from foldwise.matches.table.log import hand_number, line_values, parse_state_line
 from foldwise.matches.table.replies import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer
 from foldwise.matches.table.version import is_supported, read_version
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.support.table import load_recording, recording_names
 
 

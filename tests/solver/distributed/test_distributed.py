@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
@@ -33,10 +34,9 @@ from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling import sampling_kernels
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.mccfr import Mccfr
-from tests.support.places import CONFIGS
-
 from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs
 from tests.support.clustered_cards import NUM_CLUSTERS, clustered_cards, clustered_config, clustered_game
+from tests.support.places import CONFIGS
 
 Table = np.ndarray
 

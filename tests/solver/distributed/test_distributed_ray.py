@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.solver.distributed.child import card_game
 from foldwise.solver.distributed.run import DistributedRun
-from tests.support.places import CONFIGS, ROOT
-
 from tests.support.clustered_cards import clustered_cards, clustered_config
+from tests.support.places import CONFIGS, ROOT
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'foldwise[distributed]'")
 # Ray's own daemons leave sockets to the garbage collector, and its client warns of what it deprecates in itself.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
@@ -23,7 +24,6 @@ from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress
-
 from tests.support.made_strategies import short_hunl
 
 NUM_BUCKETS = 3

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.deals.holdem_deals import CardSource
@@ -33,7 +34,6 @@ from foldwise.solver.sampling.public_chance import (
 )
 from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
 from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_public
-
 from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
 Array = npt.NDArray[np.float64]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.rng import make_state
 from foldwise.game.rng_kernels import next_uniform
@@ -22,7 +23,6 @@ from foldwise.solver.sampling.sampling_kernels import (
     walk_external,
     walk_outcome,
 )
-
 from tests.oracles.naive_solver import (
     NaiveSampler,
     Script,

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import check_config
@@ -17,8 +18,9 @@ from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
 from foldwise.solver.full_width import vector_kernels
+from foldwise.solver.full_width.vector_game import make_vector_game
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.response.best_response import ExactResponse, make_vector_game
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling import sampling_policy_kernels, vector_sampling_kernels
 from foldwise.solver.sampling.sampling_policy_kernels import (
     SamplingRules,
@@ -34,7 +36,6 @@ from foldwise.solver.sampling.vector_sampling import (
     make_sampling_frames,
     make_steps,
 )
-
 from tests.oracles.naive_solver import (
     Script,
     full_width_update,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -11,8 +12,7 @@ from foldwise.game.tree import ALL_IN, BetMenu, build_tree, pot_size
 from foldwise.game.tree_kernels import CHANCE, DECISION
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import build_subtree
-
-from tests.naive_subgame import MENU, SlowSolver, reached, some_ranges
+from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
 RIVERS = [("c c c c c c", "Ah7d2c9s4h"), ("300 c c 600 c 1200 c 3000", "KhKd8c8s3d")]
 

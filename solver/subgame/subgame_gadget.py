@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS
 from foldwise.solver.subgame.subgame_kernels import Rules, enter_by_choice, learn_choice

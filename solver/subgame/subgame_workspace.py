@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.memory_estimate import available_bytes
 

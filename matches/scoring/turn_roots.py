@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import BettingState
 from foldwise.game.dealing import Shoe

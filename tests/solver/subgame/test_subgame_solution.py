@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -13,9 +14,8 @@ from foldwise.game.showdown import RangeShowdown
 from foldwise.game.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.subgame.subgame import Subgame
-from foldwise.solver.subgame_workspace import Workspace
-
-from tests.naive_subgame import MENU, SlowSolver, reached, some_ranges
+from foldwise.solver.subgame.subgame_workspace import Workspace
+from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
 Float = npt.NDArray[np.float64]
 TURN = list(parse_cards("Ah7d2c9s"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
