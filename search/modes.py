@@ -69,7 +69,7 @@ def _menu(turn: str, river: str, num_rounds: int) -> BetMenu:
     return BetMenu(sizes=(streets, streets), all_in_share=_ALL_IN_SHARE)
 
 
-_NO_ALL_IN: Final = Sizes(12.0, "f c 1p | f c 1p | f c a | f c", "f c 1p | f c 1p | f c a | f c")
+_NO_ALL_IN: Final = Sizes(12.0, "f c 1p | f c 1p | f c a | f c", "f c 1p | f c 1p | f c")
 _POT_AND_ALL_IN: Final = Sizes(2.5, "f c 1p a | f c 1p a | f c a | f c", "f c 1p a | f c a | f c")
 _SHALLOW: Final = Sizes(0.0, "f c 0.5p 1p a | f c a | f c", "f c 0.5p 1p a | f c a | f c")
 
@@ -86,11 +86,11 @@ MODES: Final = {
         Mode(
             "normal",
             (
-                Sizes(12.0, "f c 0.5p 1p | f c 1p | f c a | f c", "f c 0.5p 1p 2p | f c 1p | f c a | f c"),
+                Sizes(12.0, "f c 0.5p 1p | f c 1p | f c a | f c", "f c 0.5p 1p | f c 1p | f c"),
                 Sizes(2.5, "f c 0.5p 1p a | f c 1p a | f c a | f c", "f c 0.5p 1p a | f c a | f c"),
                 _SHALLOW,
             ),
-            turn=Budget(1.5e9, 30, 200),
+            turn=Budget(2e9, 30, 200),
             river=Budget(150e6, 100, 600),
             limit_seconds=6.5,
         ),

@@ -11,9 +11,10 @@ log says so once, and the report counts it.
 """
 
 import logging
+import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -31,7 +32,7 @@ from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import SearchDecision, explain
 from foldwise.search.gadgets import make_gadget, zero_sum
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Float, Policy, TableRanges
+from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path
@@ -65,16 +66,6 @@ class SearchReport:
             "seconds_p99": float(np.percentile(times, 99)),
             "seconds_max": max(times),
         }
-
-
-class PublicState(NamedTuple):
-    """All that a search may depend on: everything but our own cards, which only tell apart equal chips."""
-
-    betting: BettingState
-    board: tuple[int, ...]
-    position: int
-    hand_number: int
-    own_buckets: Sequence[int] = ()
 
 
 class _Key(NamedTuple):
@@ -112,13 +103,13 @@ class SearchPlayer:
         self.name = table.name
         self.report = SearchReport()
         self.ranges = TableRanges(table)
-        self.keeps_branches = False  # whoever asks for all answers of a street walks back and forth on it
         self.listener: Callable[[SearchDecision], None] | None = None
         self._pipeline = pipeline
         self._threads = threads or os.cpu_count() or 1
         self._workspace = workspace or shared_workspace()
         self._limit_seconds = limit_seconds
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
+        self._keeps_branches = False
         self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
         self._failed: set[_Key] = set()
         self._has_complained = False
@@ -127,16 +118,20 @@ class SearchPlayer:
         """Compile everything, and touch the memory of a solve, before the first hand: one iteration of each street."""
         self.table.warm_up()
         betting = BettingState(self.definition)
-        while betting.round < _TURN:
-            betting.apply(CALL_ACTION)
         board = tuple(self.definition.deck[: self.definition.board_sizes[-1]])
-        for size in self.definition.board_sizes[_TURN:]:
-            state = PublicState(betting, board[:size], betting.player_to_act, 0)
-            self._policy(state, lambda: None, _ONE_ITERATION)
-            while betting.round < _RIVER:
+        for street in (_TURN, _RIVER):
+            while betting.round < street:
                 betting.apply(CALL_ACTION)
+            state = PublicState(betting, board[: self.definition.board_sizes[street]], betting.player_to_act, 0)
+            if self.settings.on(street) is not None:
+                self._policy(state, lambda: None, _ONE_ITERATION)
         self._kept.clear()
         self.report = SearchReport()
+
+    def measure(self) -> None:
+        """For whoever asks for all answers of a street: walk back and forth on it, and let no clock decide."""
+        self._keeps_branches = True
+        self._limit_seconds = math.inf
 
     def choose(self, state: MatchState) -> Action:
         if self.settings.on(state.betting.round) is None:
@@ -165,6 +160,11 @@ class SearchPlayer:
         betting = state.betting
         if not betting.finished and self.settings.on(betting.round) is not None:
             self.policy(self._public(state))
+
+    def rows(self, state: PublicState) -> Policy:
+        """What all hands of the player to act do, wherever the hand is: by search, else by the blueprint."""
+        found = self.policy(state) if self.settings.on(state.betting.round) is not None else None
+        return self.ranges.rows(state) if found is None else found
 
     def policy(self, state: PublicState) -> Policy | None:
         """What all hands of the player to act do on a searched street; None where a solve failed."""
@@ -219,7 +219,7 @@ class SearchPlayer:
         for k in range(done, len(actions)):
             after = search.after(actions[k], brake)
             self.report.solves += after.num_solves - search.num_solves
-            if not self.keeps_branches:
+            if not self._keeps_branches:
                 kept.clear()
             kept[actions[: k + 1]] = search = after
         return search

@@ -39,6 +39,16 @@ class Policy(NamedTuple):
     rows: Float  # [A, 1326]; zero for hands that clash with the board
 
 
+class PublicState(NamedTuple):
+    """All that a search may depend on: everything but our own cards, which only tell apart equal chips."""
+
+    betting: BettingState
+    board: tuple[int, ...]
+    position: int
+    hand_number: int
+    own_buckets: Sequence[int] = ()
+
+
 class FollowedHand(NamedTuple):
     """A history as one seat has followed it."""
 
@@ -91,10 +101,11 @@ class TableRanges:
         """
         return self._follow(betting, board, position, hand_number, own_buckets)[0]
 
-    def policy(self, betting: BettingState, board: Sequence[int], hand_number: int) -> Policy:
+    def rows(self, state: PublicState) -> Policy:
         """What all hands of the player to act do, after post-processing; actions of the same chips are one."""
-        position = betting.player_to_act
-        followed, acted = self._follow(betting, board, position, hand_number, ())
+        betting, board = state.betting, state.board
+        assert betting.player_to_act == state.position
+        followed, acted = self._follow(*state)
         buckets = self.buckets(betting.round, board)
         count = kernels.fill_policy(
             self.player.seat,

@@ -8,7 +8,6 @@ over all rivers, is one observation. Everything before the turn is the same for 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +16,15 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import BettingState
 from foldwise.game.dealing import Shoe
 from foldwise.game.match_state import view
-from foldwise.game.showdown import RangeShowdown
+from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, end_value, showdown_on, unseen
 from foldwise.search.blueprint_values import BlueprintValues
-from foldwise.search.player import PublicState, SearchPlayer, shared_workspace
-from foldwise.search.ranges import Policy, TableRanges
+from foldwise.search.player import SearchPlayer, shared_workspace
+from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.search.street import without_card
 
 Float = npt.NDArray[np.float64]
-_TURN, _RIVER = 2, 3
-_NUM_RIVERS, _HIDDEN_RIVERS = 48, 44
+_TURN = 2
+_NUM_RIVERS = 48
 
 
 @dataclass(frozen=True)
@@ -52,38 +51,13 @@ def turn_roots(table: StrategyPlayer, seed: int, num_hands: int) -> Iterator[Tur
             yield TurnRoot(number, betting, board, (followed[0], followed[1]))
 
 
-@lru_cache(maxsize=64)
-def _showdown(board: tuple[int, ...]) -> RangeShowdown:
-    return RangeShowdown(board)
-
-
-def _rivers(board: tuple[int, ...]) -> list[int]:
-    return [card for card in range(52) if card not in board]
-
-
-def end_value(betting: BettingState, board: tuple[int, ...], ranges: tuple[Float, Float]) -> float:
-    """What player 0 wins where the betting is over, times both reaches; exact over the cards to come, one at most."""
-    if not betting.is_showdown():
-        folder = betting.folded.index(True)
-        won = betting.spent[folder] if folder == 1 else -betting.spent[folder]
-        return won * float(ranges[0] @ _showdown(board).fold(ranges[1]))
-    stake = min(betting.spent)
-    if len(board) == betting.definition.board_sizes[_RIVER]:
-        return stake * float(ranges[0] @ _showdown(board).showdown(ranges[1]))
-    total = sum(
-        float(without_card(ranges[0], card) @ _showdown((*board, card)).showdown(without_card(ranges[1], card)))
-        for card in _rivers(board)
-    )
-    return stake * total / _HIDDEN_RIVERS
-
-
 class RootMatch:
     """A searching player against a table, from turn roots on."""
 
     def __init__(
-        self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-3, seed: int = 0
+        self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-2, seed: int = 0
     ):
-        search.keeps_branches = True
+        search.measure()
         self.search = search
         self.table = table
         self.rivers = rivers  # drawn where a turn ends
@@ -94,7 +68,7 @@ class RootMatch:
 
     def gain(self, root: TurnRoot, position: int) -> float:
         """Chips a hand that comes to the root wins more in `position` by searching than by the table's rows."""
-        mass = float(root.ranges[0] @ _showdown(root.board).fold(root.ranges[1]))
+        mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         won = self._value(root.number, root.betting, root.board, root.ranges, position, mass)
         node = self._rows.follow(root.betting, root.board, position, root.number).node
         own, other = root.ranges[position], root.ranges[1 - position]
@@ -116,17 +90,18 @@ class RootMatch:
             return value if position == 0 else -value
         if len(board) < betting.definition.board_sizes[betting.round]:
             total = 0.0
-            for card in self._rng.choice(_rivers(board), self.rivers, replace=False).tolist():
+            for card in self._rng.choice(unseen(board), self.rivers, replace=False).tolist():
                 after = (without_card(ranges[0], card), without_card(ranges[1], card))
                 total += self._value(number, betting, (*board, card), after, position, mass)
-            return total * _NUM_RIVERS / (self.rivers * _HIDDEN_RIVERS)
+            return total * _NUM_RIVERS / (self.rivers * HIDDEN_RIVERS)
         player = betting.player_to_act
-        policy = self._policy(number, betting, board, position)
+        agent = self.search if player == position else self._rows
+        policy = agent.rows(PublicState(betting, board, player, number))
         total = 0.0
         for action, row in zip(policy.actions, policy.rows):
             reach = ranges[player] * row
             after = (reach, ranges[1]) if player == 0 else (ranges[0], reach)
-            share = float(after[0] @ _showdown(board).fold(after[1])) / mass
+            share = float(after[0] @ showdown_on(board).fold(after[1])) / mass
             weight = 1.0
             if share < self.least:
                 if self._rng.random() * self.least >= share:
@@ -136,11 +111,3 @@ class RootMatch:
             following.apply(action)
             total += weight * self._value(number, following, board, after, position, mass)
         return total
-
-    def _policy(self, number: int, betting: BettingState, board: tuple[int, ...], position: int) -> Policy:
-        if betting.player_to_act == position and self.search.settings.on(betting.round) is not None:
-            found = self.search.policy(PublicState(betting, board, position, number))
-            if found is not None:
-                return found
-        rows = self.search.ranges if betting.player_to_act == position else self._rows
-        return rows.policy(betting, board, number)
