@@ -20,7 +20,7 @@ from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.search import blueprint_kernels as kernels
 from foldwise.search.ranges import Float, TableRanges
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.workspace import Workspace
 
 Single = npt.NDArray[np.float32]
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known

@@ -19,7 +19,7 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS
 from foldwise.game.showdown import RangeShowdown
 from foldwise.search.ranges import Float
-from foldwise.solver.subgame.subgame_gadget import Gadget
+from foldwise.solver.subgame.gadget import Gadget
 
 GADGETS: Final = ("unsafe", "resolve", "combined")
 

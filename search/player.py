@@ -36,7 +36,7 @@ from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.workspace import Workspace
 
 _TURN, _RIVER = 2, 3
 _ONE_ITERATION = Budget(0.0, 1, 1)

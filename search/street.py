@@ -20,9 +20,9 @@ from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy
 from foldwise.solver.subgame.subgame import Subgame
-from foldwise.solver.subgame.subgame_gadget import Gadget
+from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame_tree import Path
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.workspace import Workspace
 
 # A solve that begins with what an earlier one learned goes on for this share of its iterations,
 _AGAIN_SHARE = 0.5

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -24,7 +25,7 @@ from foldwise.game.tree_kernels import CHANCE, DECISION
 from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame.subgame_cut import (
+from foldwise.solver.subgame.cut import (
     children,
     cut_river,
     cut_turn,
@@ -34,17 +35,15 @@ from foldwise.solver.subgame.subgame_cut import (
     share_pieces,
     subtree_depth,
 )
-from foldwise.solver.subgame.subgame_gadget import Gadget, RootChoice
+from foldwise.solver.subgame.gadget import Gadget, RootChoice
 from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Path, build_subtree
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.workspace import Workspace
 
-Float = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
 Kind = Literal["average", "best"]
 
 _RIVER_CARDS = 5
+_NUM_RIVERS = 48
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
 _LEAST_MASS = 1e-300
 _VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
@@ -53,9 +52,10 @@ _RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds
 
 @dataclass
 class _Thread:
-    """Memory of one thread."""
+    """Memory of one thread, and what it walks: of all boards, and of a sample, whose boards are places in it."""
 
     pieces: Ints
+    places: Ints
     frames: SubgameFrames
     prefix_sums: ShowdownSums
 
@@ -75,10 +75,14 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 class Subgame:
     """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
 
-    `schedule` is a name of `solver.full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
     and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
     memory to share with other subgames.
+
+    `rivers` is how many of a turn's 48 river cards an iteration walks, a divisor of 48: public chance sampling (Johanson
+    et al., AAMAS 2012) without replacement, so that every river has its turn once in 48 / rivers iterations, in an order
+    that depends on the number of the iteration alone. What a river has learned is discounted by its own visits.
     """
 
     def __init__(
@@ -94,8 +98,11 @@ class Subgame:
         frozen: Mapping[Path, Float] | None = None,
         extra_sizes: Mapping[Path, Sequence[int]] | Iterable[tuple[Path, Sequence[int]]] = (),
         workspace: Workspace | None = None,
+        rivers: int = _NUM_RIVERS,
     ):
         _check(state, board, ranges)
+        if rivers < 1 or _NUM_RIVERS % rivers:
+            raise DefinitionError(f"{rivers} rivers an iteration: expected a divisor of {_NUM_RIVERS}, such as 12")
         self.state = state
         self.iteration = 0
         self.hand_nodes = 0  # public nodes visited, times the hands of the traverser
@@ -119,10 +126,11 @@ class Subgame:
         )
         if self._on_river:
             self._leaves = cut_river(self.nodes, threads, num_trunk_hands)
-            shares = share_pieces(self.nodes, self._leaves, threads)
+            shares = samples = share_pieces(self.nodes, self._leaves, threads)
         else:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
-            shares = share_boards(self._leaves, num_boards, threads)
+            shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
+        self._num_samples = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
 
@@ -134,10 +142,11 @@ class Subgame:
         self._threads = [
             _Thread(
                 pieces=pieces,
+                places=places,
                 frames=_make_frames(depth, max_actions, num_hands),
                 prefix_sums=empty_sums(_RIVER_CARDS, np.float32),
             )
-            for pieces in shares
+            for pieces, places in zip(shares, samples)
         ]
         self.ranges = (np.asarray(ranges[0], dtype=np.float64), np.asarray(ranges[1], dtype=np.float64))
         given = [one[self.board.pairs] for one in self.ranges]
@@ -229,12 +238,25 @@ class Subgame:
     # Solving
 
     def run(self, iterations: int) -> None:
-        """Iterations of discounted CFR, each updating both players in turn."""
+        """Iterations of the schedule, each updating both players in turn."""
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
-            rules = self._rules(t)
+            visit, part = divmod(t - 1, self._num_samples)
+            shares = self._sample(visit, part)
             for traverser in range(2):
-                self._learn(traverser, rules)
+                self._learn(traverser, self._rules(t), self._rules(visit + 1), shares)
         self.iteration += iterations
+
+    def _sample(self, visit: int, part: int) -> list[Ints]:
+        """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
+        if self._num_samples == 1:
+            return [thread.pieces for thread in self._threads]
+        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self._num_samples, -1)[part]
+        shares = []
+        for thread in self._threads:
+            pieces = thread.places.copy()
+            pieces[:, 1] = order[thread.places[:, 1]]
+            shares.append(pieces)
+        return shares
 
     def _rules(self, iteration: int) -> Rules:
         """What the schedule says of one iteration."""
@@ -242,25 +264,34 @@ class Subgame:
         positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
         return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
 
-    def _learn(self, traverser: int, rules: Rules) -> None:
+    def _learn(self, traverser: int, rules: Rules, river_rules: Rules, shares: list[Ints]) -> None:
         choice = self._choice
-        if choice is not None and choice.player != traverser:
-            self._pass(traverser, choice.entering, rules)
-            return
-        values = self._pass(traverser, self._ranges[1 - traverser], rules)
-        if choice is not None:
+        is_free = choice is None or choice.player == traverser
+        other_reach = self._ranges[1 - traverser] if choice is None or is_free else choice.entering
+        values = self._pass(traverser, other_reach, rules, river_rules, shares, self._num_samples)
+        if choice is not None and is_free:
             choice.learn(values, rules)
 
-    def _pass(self, traverser: int, other_reach: Float | Single, rules: Rules) -> Single:
-        """One walk for the traverser: down the trunk, through all pieces, and the trunk again with their values."""
+    def _pass(
+        self,
+        traverser: int,
+        other_reach: Float | Single,
+        rules: Rules,
+        piece_rules: Rules,
+        shares: list[Ints],
+        num_samples: int,
+    ) -> Single:
+        """One walk for the traverser: down the trunk, through pieces, and the trunk again with their values."""
         if self._has_trunk:
             self._walk_trunk(traverser, other_reach, rules._replace(learns=False))
         else:
             self._leaves.reach[0, 0] = 1.0
             self._leaves.reach[0, 1] = other_reach
         self._group_values[:] = 0.0
-        walk = partial(self._walk_pieces, traverser, rules)
-        self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, self._threads))
+        board_weight = np.float32(num_samples) * self._board_weight
+        walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
+        work = list(zip(self._threads, shares))
+        self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
         np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
         if not self._has_trunk:
             only: Single = self._leaf_values[0]
@@ -288,16 +319,17 @@ class Subgame:
         )
         return int(visited) * self.board.pairs.size
 
-    def _walk_pieces(self, traverser: int, rules: Rules, thread: _Thread) -> int:
+    def _walk_pieces(self, traverser: int, rules: Rules, board_weight: np.float32, work: tuple[_Thread, Ints]) -> int:
+        thread, pieces = work
         visited = walk_pieces(
             self.nodes,
-            thread.pieces,
+            pieces,
             traverser,
             self._regrets,
             self._sums,
             self._boards,
             self._to_trunk,
-            self._board_weight,
+            board_weight,
             thread.prefix_sums,
             self._leaves,
             rules,
@@ -324,7 +356,9 @@ class Subgame:
     def _root_values(self, player: int, kind: Kind) -> Float:
         """Values of a player's hands in the board's order, against the other's range scaled to 1."""
         hand_nodes = self.hand_nodes
-        values = self._pass(player, self._ranges[1 - player], _RULES[kind]).astype(np.float64)
+        shares = [thread.pieces for thread in self._threads]
+        rules = _RULES[kind]
+        values = self._pass(player, self._ranges[1 - player], rules, rules, shares, 1).astype(np.float64)
         self.hand_nodes = hand_nodes
         return values
 

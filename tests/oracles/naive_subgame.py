@@ -1,8 +1,8 @@
 """Subgames by recursion over matrices of all pairs of hands, in double precision: what the fast solver must agree with."""
 
 import numpy as np
-import numpy.typing as npt
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -10,10 +10,9 @@ from foldwise.game.library import find_definition
 from foldwise.game.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.tree_kernels import CHANCE, FOLDED, SHOWDOWN
 from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
-from foldwise.solver.subgame.subgame_gadget import Gadget
 
-Float = npt.NDArray[np.float64]
 MENU = BetMenu.same_everywhere([pot_size(1.0), ALL_IN], 4)
 
 

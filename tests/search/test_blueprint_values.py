@@ -9,7 +9,7 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.ranges import TableRanges
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.workspace import Workspace
 from tests.support.made_strategies import made_player, short_hunl
 
 MENU = "f c 1p a | f c a | f c"

@@ -3,7 +3,6 @@
 import gc
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
@@ -13,11 +12,10 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import RangeShowdown
 from foldwise.game.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.subgame.subgame import Subgame
-from foldwise.solver.subgame.subgame_workspace import Workspace
+from foldwise.solver.subgame.subgame import _VALUE, Subgame
+from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
-Float = npt.NDArray[np.float64]
 TURN = list(parse_cards("Ah7d2c9s"))
 RIVER = list(parse_cards("Ah7d2c9s4h"))
 SHOVE = BetMenu.same_everywhere([ALL_IN], 4)
@@ -199,3 +197,37 @@ def test_workspace_lends_what_was_given_back() -> None:
     again = solved(RIVER)
     assert workspace.num_free_bytes == 0
     assert np.array_equal(again.strategy(), kept)
+
+
+@pytest.mark.parametrize("rivers", [6, 12])
+def test_sampled_rivers_are_unbiased(rivers: int) -> None:
+    """Over all samples of a visit the values at the root are on average those of all 48 rivers."""
+    ranges = some_ranges(11, TURN)
+    game = Subgame(reached(SHALLOW), TURN, ranges, SHOVE, rivers=rivers)
+    game.run(48 // rivers)  # so that strategies differ from river to river
+    num_samples = 48 // rivers
+    for player in range(2):
+        other = game._ranges[1 - player]
+        parts = [
+            game._pass(player, other, _VALUE, _VALUE, game._sample(3, part), num_samples).copy()
+            for part in range(num_samples)
+        ]
+        assert np.allclose(np.mean(parts, axis=0), game._root_values(player, "average"), rtol=1e-3, atol=0.5)
+        assert np.abs(parts[0] - parts[1]).max() > 10.0  # chips: samples differ
+
+
+def test_sampled_rivers_pay_and_depend_on_no_thread() -> None:
+    """The same work brings a turn nearer to equilibrium with a sixth of the rivers an iteration."""
+    state, ranges = reached("300 c c c"), some_ranges(12, TURN)
+    menu = BetMenu.same_everywhere([pot_size(1.0)], 4)
+    menu = BetMenu(sizes=tuple(tuple((sets[0], ()) for sets in player) for player in menu.sizes))
+    full = Subgame(state, TURN, ranges, menu)
+    full.run(8)
+    sampled = [Subgame(state, TURN, ranges, menu, threads, rivers=8) for threads in (1, 2, 3)]
+    for game in sampled:
+        game.run(48)
+    assert sampled[0].exploitability().exploitability_mbb < 0.7 * full.exploitability().exploitability_mbb
+    assert len({game.strategy().tobytes() for game in sampled}) == 1
+    assert len({game.values(1, "best").tobytes() for game in sampled}) == 1
+    with pytest.raises(DefinitionError, match="divisor of 48"):
+        Subgame(state, TURN, ranges, menu, rivers=13)

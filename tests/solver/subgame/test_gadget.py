@@ -1,19 +1,18 @@
 """The opponent's choice at the root of a subgame: against the slow solver, and by what it promises."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from foldwise.game.arrays import Float
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS
 from foldwise.game.tree import ALL_IN, BetMenu
 from foldwise.game.tree_kernels import DECISION
+from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
-from foldwise.solver.subgame.subgame_gadget import Gadget
 from tests.oracles.naive_subgame import SlowSolver, reached
 
-Float = npt.NDArray[np.float64]
 BOARD = list(parse_cards("Ah7d2c9s4h"))
 MENU = BetMenu.same_everywhere([ALL_IN], 4)
 # Little behind: with a hundred pots behind, regrets are so near zero at first that single precision decides them.

@@ -1,13 +1,11 @@
 """How the tree of a subgame is cut into a trunk and pieces, and the pieces into shares for threads."""
 
 import numpy as np
-import numpy.typing as npt
 
+from foldwise.game.arrays import Ints
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
-
-Ints = npt.NDArray[np.int32]
 
 _PIECES_PER_THREAD = 8
 _NUM_GROUPS = 16  # of boards, whose leaf values one thread adds; so no more threads than this are of use on a turn
@@ -78,7 +76,7 @@ def share_boards(leaves: Leaves, num_boards: int, threads: int) -> list[Ints]:
     for board in range(num_boards):
         group = board % _NUM_GROUPS
         shares[group % threads].extend((leaf, board, group) for leaf in range(leaves.node.size))
-    return [np.array(share, dtype=np.int32).reshape(-1, 3) for share in shares]
+    return [_as_pieces(share) for share in shares]
 
 
 def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
@@ -90,7 +88,11 @@ def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
         least = load.index(min(load))
         shares[least].append((leaf, 0, 0))
         load[least] += sizes[leaf]
-    return [np.array(share, dtype=np.int32).reshape(-1, 3) for share in shares]
+    return [_as_pieces(share) for share in shares]
+
+
+def _as_pieces(rows: list[tuple[int, int, int]]) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 
 def num_groups(num_boards: int) -> int:

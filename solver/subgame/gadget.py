@@ -10,12 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Single
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS
 from foldwise.solver.subgame.subgame_kernels import Rules, enter_by_choice, learn_choice
-
-Float = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 
+from foldwise.game.arrays import Single
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.memory_estimate import available_bytes
-
-Single = npt.NDArray[np.float32]
 
 
 class Workspace:
