@@ -157,10 +157,12 @@ class _Walk:
         """The dealt flop and turn, drawn rivers. A pair of hands sees fewer boards than are dealt, each more often."""
         if len(board) == 4:
             cards = self.rng.choice(unseen(board), self.response._num_rivers, replace=False).tolist()
-            boards, scale = [(*board, card) for card in cards], _NUM_RIVERS / (HIDDEN_RIVERS * len(cards))
+            boards: list[tuple[int, ...]] = [(*board, card) for card in cards]
+            scale = _NUM_RIVERS / (HIDDEN_RIVERS * len(cards))
         else:
             left, more = 52 - len(board), size - len(board)
-            boards, scale = [self.full_board[:size]], math.comb(left, more) / math.comb(left - 4, more)
+            boards = [self.full_board[:size]]
+            scale = math.comb(left, more) / math.comb(left - 4, more)
             self.num_roots += size == 4
         return scale * sum(
             self.value(Branch(branch.betting, _on_board(branch.own, to), _on_board(branch.other, to)), to)
