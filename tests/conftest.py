@@ -20,6 +20,14 @@ def local_broker(tmp_path_factory):
     broker.stop()
 
 
+@pytest.fixture
+def own_time(monkeypatch):
+    """The dealer's time passes only when the test says so."""
+    from tests.support.table import Time
+
+    return Time(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def strategies(tmp_path_factory):
     """A folder with two made-up strategies of Leduc, `one` and `two`."""

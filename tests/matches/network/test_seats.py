@@ -57,7 +57,7 @@ async def log_over_tcp(config, folder):
         asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", port) for seat, port in enumerate(table.ports)
     ]
     await asyncio.gather(*clients)
-    return (await table.finish(60)).log
+    return (await table.finish()).log
 
 
 @pytest.fixture(scope="module")
