@@ -325,8 +325,8 @@ class Link:
         async for message in client.messages:
             topic = str(message.topic)
             payload = message.payload if isinstance(message.payload, bytes) else b""
-            # amqtt sends a new client the retained messages of everybody's subscriptions (0.12.1, broker.py: the end
-            # of _handle_client_session); no receiver of ours is to see a topic that it did not ask for.
+            # Some brokers send more than was asked for (amqtt 0.12.1: the retained messages of everybody's
+            # subscriptions to every new client); receivers see their own topics only.
             if self._receive is not None and any(map(message.topic.matches, self._subscribe)):
                 try:
                     self._receive(topic, payload)

@@ -19,16 +19,16 @@ from foldwise.game.library import find_definition
 from foldwise.matches.network.connection import Broker, Link, read_broker
 from tests.support.places import ROOT
 
-PREFER_AMQTT = os.environ.get("FOLDWISE_TEST_BROKER") == "amqtt"
+PREFER_OWN = os.environ.get("FOLDWISE_TEST_BROKER") == "own"
 SECONDS = 300.0  # of any wait: however busy the machine, only a test that fails gets there
 
 
 def broker_name() -> str:
-    return "amqtt" if PREFER_AMQTT or find_mosquitto() is None else "mosquitto"
+    return "own" if PREFER_OWN or find_mosquitto() is None else "mosquitto"
 
 
 def start_broker(folder: Path, **options) -> LocalBroker:
-    broker = LocalBroker(folder, prefer_amqtt=PREFER_AMQTT, **options)
+    broker = LocalBroker(folder, prefer_own=PREFER_OWN, **options)
     broker.start()
     return broker
 
