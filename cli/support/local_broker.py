@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-_START_SECONDS = 20.0
+_START_SECONDS = 120.0  # far beyond any load
 _END_SECONDS = 5.0
 
 
