@@ -38,6 +38,11 @@ class Translation(NamedTuple):
 
 
 DEFAULT_TRANSLATION = Translation()
+TRANSLATIONS = {
+    str(translation): translation
+    for mapping in Mapping
+    for translation in (Translation(mapping), Translation(mapping, False))
+}
 
 
 class Reading(NamedTuple):
@@ -50,11 +55,9 @@ class Reading(NamedTuple):
 
 def parse_translation(text: str) -> Translation:
     """`pseudo-harmonic`, `arithmetic` or `geometric`, each alone or followed by `deterministic`."""
-    for mapping in Mapping:
-        for randomised in (True, False):
-            translation = Translation(mapping, randomised)
-            if " ".join(text.split()) == str(translation):
-                return translation
+    found = TRANSLATIONS.get(" ".join(text.split()))
+    if found is not None:
+        return found
     raise DefinitionError(
         f"translation {text.strip()!r}: expected pseudo-harmonic, arithmetic or geometric, "
         "followed by 'deterministic' to read without chance"

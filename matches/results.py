@@ -100,7 +100,7 @@ def match_result(
     raw = values if chips is None else np.concatenate(chips)
     score = float(raw.sum())
     result = MatchResult(
-        players=list(plan.players),
+        players=list(map(str, plan.players)),
         game=plan.game,
         seed=plan.seed,
         over=plan.over,

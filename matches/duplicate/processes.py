@@ -16,6 +16,7 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from foldwise.agent.player_spec import PlayerKind
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.matches.duplicate import process_entry
@@ -95,14 +96,14 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list
 def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None) -> Child:
     spec = run.players()[seat]
     out, err = (folder / f"{run.name}.player{seat}.{ending}" for ending in ("std", "err"))
-    if not spec.startswith("cmd:"):
+    if spec.kind != PlayerKind.PROGRAM:
         plan = run.plan
         seed = run.player_seeds()[seat]
         arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, core)
         process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
         process.start()
         return Child(process)
-    program, *extra = shlex.split(spec.removeprefix("cmd:"))
+    program, *extra = shlex.split(spec.subject)
     with out.open("ab") as stdout, err.open("ab") as stderr:
         try:
             return Child(

@@ -65,6 +65,11 @@ _BETS: Final = {
 BET_SETS: Final = tuple(_BETS)
 
 
+def bet_set(name: str) -> Bets:
+    """The raises of a name of BET_SETS."""
+    return _BETS[name]
+
+
 class Work(NamedTuple):
     """Memory of one thread."""
 

@@ -6,7 +6,6 @@ import pytest
 
 from foldwise.agent.player import make_player
 from foldwise.cli.main import main
-from foldwise.cli.support.players import resolve_player
 from foldwise.game.betting import CALL_ACTION
 from foldwise.game.errors import DefinitionError
 
@@ -37,7 +36,6 @@ def test_a_player_from_a_file(caller):
     player = make_player("python:caller.py:Caller", 7)
     assert player.seed == 7
     assert player.choose(None) == CALL_ACTION
-    assert resolve_player("python:caller.py:Caller") == f"python:{caller / 'caller.py'}:Caller"
 
 
 @pytest.mark.parametrize(
