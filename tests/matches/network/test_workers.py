@@ -268,7 +268,7 @@ async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, e
         link.send(broker.topics.presence("ghost"), b"", True)
         await link.flush(20)
     assert np.array_equal(store.values, expected)
-    assert said.having("ghost is silent", "its 2 blocks go to others")
+    assert said.having("ghost has been silent", "its 2 blocks go to others")
 
 
 async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, job, tmp_path):
