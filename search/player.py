@@ -27,6 +27,7 @@ from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import pair_number
 from foldwise.game.match_state import MatchState
+from foldwise.game.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import SearchDecision, explain
@@ -95,7 +96,9 @@ class SearchPlayer:
         threads: int | None = None,
         workspace: Workspace | None = None,
         limit_seconds: float | None = None,
+        menu: BetMenu | None = None,
     ):
+        """`menu` takes the place of the mode's bet sizes, `limit_seconds` that of its brake."""
         check_searchable(table)
         self.table = table
         self.settings = settings
@@ -108,6 +111,7 @@ class SearchPlayer:
         self._threads = threads or os.cpu_count() or 1
         self._workspace = workspace or shared_workspace()
         self._limit_seconds = limit_seconds
+        self._menu = menu
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
         self._keeps_branches = False
         self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
@@ -243,7 +247,7 @@ class SearchPlayer:
             board=board,
             ranges=ranges,
             position=state.position,
-            menu=(mode.menu(root) if turn is None else turn.problem.menu),
+            menu=self._menu or (mode.menu(root) if turn is None else turn.problem.menu),
             budget=budget or (mode.turn if street == _TURN else mode.river),
             pipeline=self._pipeline,
             gadget=make_gadget(self.settings.gadget, 1 - state.position, values),
