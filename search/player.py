@@ -31,7 +31,7 @@ from foldwise.game.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import SearchDecision, explain
-from foldwise.search.gadgets import make_gadget, zero_sum
+from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings
@@ -97,6 +97,7 @@ class SearchPlayer:
         workspace: Workspace | None = None,
         limit_seconds: float | None = None,
         menu: BetMenu | None = None,
+        weights: GadgetWeights = DEFAULT_WEIGHTS,
     ):
         """`menu` takes the place of the mode's bet sizes, `limit_seconds` that of its brake."""
         check_searchable(table)
@@ -112,6 +113,7 @@ class SearchPlayer:
         self._workspace = workspace or shared_workspace()
         self._limit_seconds = limit_seconds
         self._menu = menu
+        self._weights = weights
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
         self._keeps_branches = False
         self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
@@ -250,7 +252,7 @@ class SearchPlayer:
             menu=self._menu or (mode.menu(root) if turn is None else turn.problem.menu),
             budget=budget or (mode.turn if street == _TURN else mode.river),
             pipeline=self._pipeline,
-            gadget=make_gadget(self.settings.gadget, 1 - state.position, values),
+            gadget=make_gadget(self.settings.gadget, 1 - state.position, values, self._weights),
             threads=self._threads,
             workspace=self._workspace,
         )
