@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
-from foldwise.agent.player import make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
 from foldwise.agent.translation import DEFAULT_TRANSLATION
@@ -25,6 +24,7 @@ from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import line_values, parse_state_line
+from foldwise.search.players import check_plays_tables, make_player
 
 SCORES = ("chips", "expectation", "aivat")
 Listener = Callable[[str, float], None]  # what is done, and its share
@@ -35,6 +35,9 @@ def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
     """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
     if score not in SCORES:
         raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
+    if score != "chips":
+        for player in players:
+            check_plays_tables(player, f"--score {score}")
     known = [player for player in players if player.kind == PlayerKind.STRATEGY]
     if score == "expectation" and len(known) < len(players):
         other = next(player for player in players if player not in known)
