@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table as TextTable
@@ -21,7 +21,6 @@ from foldwise.matches.plan import written_whole
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.comparison import Table
-    from foldwise.matches.plan import Score
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 HandsOption = Annotated[
@@ -115,7 +114,7 @@ def compare(
     table = _table(folder, hands, seed, over, jobs)
     if output is not None:
         check_writable(output)
-    table = replace(table, folder=_logs_folder(output, logs, score), score=cast("Score", score))
+    table = replace(table, folder=_logs_folder(output, logs, score), score=score)
     line = ProgressLine("compare")
     mapping = str(parse_translation(translation))
     if broker is None:
@@ -304,7 +303,7 @@ def tournament(
     if output is not None:
         check_writable(output)
     kept = _logs_folder(output, logs, score)
-    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept, cast("Score", score))
+    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept, score)
     cells = cross_table(table, resolved, ProgressLine("tournament").update)
     result = {
         "players": resolved,

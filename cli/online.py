@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.game.definition import GameDefinition
-    from foldwise.matches.plan import MatchPlan, Score
+    from foldwise.matches.plan import MatchPlan
 
 ScoreOption = Annotated[
     str,
@@ -354,7 +354,7 @@ def match(
         repeat=repeat or (1000 if until_ci is not None else 1),
         over="tcp" if over == "tcp" else "memory",
         all_in_ev=all_in_ev,
-        score=cast("Score", score),
+        score=score,
         until_ci_mbb=until_ci,
         deadline_seconds=deadline,
         explain=explain,

@@ -10,16 +10,17 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.matches.scores import known_score
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
 Order = Literal["AB", "BA"]
-Score = Literal["chips", "expectation", "aivat"]
+ScoreName = Annotated[str, AfterValidator(known_score)]
 
 
 class MatchStoppedError(ProtocolError):
@@ -40,7 +41,7 @@ class MatchPlan(BaseModel):
     repeat: int = Field(ge=1, description="duplicate matches; the most there may be with until_ci_mbb")
     over: Literal["tcp", "memory"]
     all_in_ev: bool = False
-    score: Score = Field(default="chips", description="how hands are scored")
+    score: ScoreName = Field(default="chips", description="how hands are scored")
     until_ci_mbb: float | None = Field(default=None, gt=0, description="stop once the half-width is at most this")
     deadline_seconds: float = Field(default=5.0, gt=0, description="for one answer of a built-in player")
     explain: bool = Field(default=False, description="write each strategy's decisions beside the logs")

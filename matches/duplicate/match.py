@@ -27,6 +27,7 @@ from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
 from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
 from foldwise.matches.statistics import position_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
@@ -44,7 +45,7 @@ def play_match(
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
         save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
         return result

@@ -18,13 +18,13 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.scores import SCORES, known_score, load_score
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.table.log import line_values, parse_state_line
 
-SCORES = ("chips", "expectation", "aivat")
 _STRATEGY = "strategy:"
 Listener = Callable[[str, float], None]  # what is done, and its share
 Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
@@ -32,16 +32,12 @@ Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it 
 
 def check_score(score: str, players: Sequence[str]) -> None:
     """Raise `DefinitionError` for a score that does not exist or cannot be had for these players."""
-    if score not in SCORES:
-        raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
-    known = [player for player in players if player.startswith(_STRATEGY)]
-    if score == "expectation" and len(known) < len(players):
-        other = next(player for player in players if not player.startswith(_STRATEGY))
+    needed = SCORES[known_score(score)].num_strategies
+    others = [player for player in players if not player.startswith(_STRATEGY)]
+    if len(players) - len(others) < needed:
         raise DefinitionError(
-            f"--score expectation: {other!r} is no strategy folder; it takes strategies alone, --score aivat takes one"
+            f"--score {score}: {others[0]!r} is no strategy folder; it takes {needed}, --score chips takes any players"
         )
-    if score == "aivat" and not known:
-        raise DefinitionError("--score aivat: no player is a strategy folder; one at least must be")
 
 
 def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
@@ -63,11 +59,13 @@ def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[Strateg
 
 def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
     """How the lines of a match's logs are scored."""
-    if plan.score == "aivat":
-        return _aivat_scorer(plan, definition, threads, listen)
-    if plan.all_in_ev:
-        return lambda line, _: expected_line_values(line, definition)
-    return chips_scorer
+    scorer: Scorer = load_score(SCORES[plan.score].log_scorer)(plan, definition, threads, listen)
+    return scorer
+
+
+def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Chips as won, or averaged over the cards to come where all chips are in."""
+    return (lambda line, _: expected_line_values(line, definition)) if plan.all_in_ev else chips_scorer
 
 
 def chips_scorer(line: str, first: int) -> list[float]:
@@ -75,7 +73,8 @@ def chips_scorer(line: str, first: int) -> list[float]:
     return line_values(line)
 
 
-def _aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Played hands without the luck that one strategy, or both, explain."""
     check_score("aivat", plan.players)
     opened = {
         name: open_with_values(spec.removeprefix(_STRATEGY), threads, listen)
@@ -118,13 +117,14 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> dict[str, Any]:
-    """A match by expectation: its boards scored, its hands played in memory for comparison. Takes up what is there."""
+    """A match scored by its boards, its hands played in memory for comparison. Takes up what is there."""
+    board_values = load_score(SCORES[plan.score].board_values)
     start = time.monotonic()
     matches: list[Float] = []
     chips: list[Float] = []
     while len(matches) < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         index = len(matches)
-        path = folder / f"{index:04d}.expectation.npy"
+        path = folder / f"{index:04d}.{plan.score}.npy"
         seed = (plan.seed + index) % 2**32
         if not path.exists():
 
@@ -132,7 +132,7 @@ def score_boards(
                 boards = before + done
                 listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
 
-            values = expectation_pairs(definition, plan.players, seed, plan.hands, threads, tell)
+            values = board_values(definition, plan.players, seed, plan.hands, threads, tell)
             with path.with_suffix(".new").open("wb") as file:
                 np.save(file, values)
             path.with_suffix(".new").replace(path)

@@ -21,7 +21,7 @@ from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.memory_estimate import available_bytes
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side

@@ -30,10 +30,11 @@ from foldwise.game.library import find_game
 from foldwise.game.tree import CALL_CODE, FOLD_CODE
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
-from foldwise.solver.config import FULL_WIDTH, SolverConfig
+from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width import sparse_product
 from foldwise.solver.full_width.batch_cfr import BatchCfr
 from foldwise.solver.full_width.row_sum_kernels import WIDTH
+from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.full_width.sparse_kernels import DEPTH
 from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
@@ -226,7 +227,7 @@ def run(solver: VectorCfr | BatchCfr, iterations: int) -> npt.NDArray[np.float64
 
 
 @pytest.mark.parametrize("most_entries_share", [0.0, 1.0], ids=["dense", "sparse"])
-@pytest.mark.parametrize("sampler", FULL_WIDTH)
+@pytest.mark.parametrize("sampler", SCHEDULES)
 def test_passes_with_products_equal_the_walk(
     sampler: str, most_entries_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

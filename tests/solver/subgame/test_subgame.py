@@ -12,7 +12,7 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.library import find_definition
 from foldwise.game.tree import ALL_IN, BetMenu, build_tree, pot_size
 from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import build_subtree
 

@@ -1,0 +1,99 @@
+"""The samplers: one table that says of each name what it needs and who makes it.
+
+The table is words alone, so that a config or `--help` can name samplers without loading a kernel. A sampler of the user's
+own is named `python:FILE.py:NAME` instead (docs/api/sampler.md).
+"""
+
+from difflib import get_close_matches
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from foldwise.game.python_file import PYTHON, resolve_name
+from foldwise.solver.full_width.schedules import SCHEDULES
+
+if TYPE_CHECKING:
+    from foldwise.abstraction.abstract_game import AbstractGame
+    from foldwise.solver.checkpoint import Solver
+    from foldwise.solver.config import SolverConfig
+
+
+class Needs(Enum):
+    """What a sampler needs of a game."""
+
+    NOTHING = "any game"
+    HANDS = "a card abstraction, or few enough deals to list"
+    LISTED_DEALS = "few enough deals to list"
+    COUNTED_DEALS = "deals that are listed or counted, in buckets that forget nothing"
+
+
+class Sampler(NamedTuple):
+    """A line of the table. Names are MODULE:NAME below `foldwise.solver`."""
+
+    needs: Needs
+    maker: str  # called with a game and a `SolverConfig`, returns a `solver.checkpoint.Solver`
+    walk: str = ""  # of samplers over single deals: what walks a block of them
+
+
+_MCCFR = "sampling.mccfr:Mccfr"
+_PUBLIC_CHANCE = "sampling.public_chance:PublicChance"
+_VECTOR = "sampling.vector_sampling:VectorSampling"
+_FULL_WIDTH = "full_width.batch_cfr:make_full_width"
+
+SAMPLERS: Final[dict[str, Sampler]] = {
+    "chance": Sampler(Needs.NOTHING, "sampling.chance_pieces:make_chance", "sampling.block_kernels:run_chance"),
+    "external": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_external"),
+    "outcome": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_outcome"),
+    "average": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_average"),
+    "pcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
+    "opcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
+    "spcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
+    **{schedule: Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH) for schedule in SCHEDULES},
+    "vector-average": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "vector-outcome": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "vector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "vector-robust": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "semivector-average": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "semivector-outcome": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "semivector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "semivector-robust": Sampler(Needs.LISTED_DEALS, _VECTOR),
+}
+
+
+def check_sampler(name: str) -> str:
+    """The name, the path of a user's file made absolute; `ValueError` for what names no sampler."""
+    if name.startswith(PYTHON):
+        return resolve_name("sampler", name)
+    if name not in SAMPLERS:
+        close = get_close_matches(name, SAMPLERS, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise ValueError(f"expected a sampler, {', '.join(SAMPLERS)} or {PYTHON}FILE.py:NAME, got {name!r}{hint}")
+    return name
+
+
+def samplers_by_needs() -> dict[str, list[str]]:
+    """Names of samplers by what they need, in words."""
+    found: dict[str, list[str]] = {}
+    for name, sampler in SAMPLERS.items():
+        found.setdefault(sampler.needs.value, []).append(name)
+    return found
+
+
+def load_walk(name: str) -> Any:
+    """The walk of a sampler over single deals."""
+    return _load(SAMPLERS[name].walk)
+
+
+def make_sampler(game: "AbstractGame", config: "SolverConfig") -> "Solver":
+    """The sampler a config names, on a game."""
+    if config.sampler.startswith(PYTHON):
+        from foldwise.solver.python_sampler import PythonSampler
+
+        return PythonSampler(game, config)
+    solver: Solver = _load(SAMPLERS[config.sampler].maker)(game, config)
+    return solver
+
+
+def _load(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(f"foldwise.solver.{module}"), attribute)
