@@ -28,6 +28,7 @@ from foldwise.matches.network.messages import Block, PlayerName
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.table.hand import check_playable
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
 
 _DEAL_HANDS = 100_000
 _MAX_TABLES = 16
@@ -65,8 +66,17 @@ def player_name(spec: str) -> PlayerName:
     if colon and kind == "strategy":
         folder, pipeline, translation = parse_spec(rest)
         fingerprint = fingerprint_of(Strategy(folder))
+        network_pipeline(str(pipeline))
         return PlayerName(strategy=fingerprint, pipeline=str(pipeline), translation=str(translation))
     raise DefinitionError(f"player {spec!r} cannot play on other machines: expected bot:NAME or strategy:DIR")
+
+
+def network_pipeline(text: str) -> Pipeline:
+    """Post-processing that another machine asks for; a rule of a file is refused: nobody runs code for a message."""
+    pipeline = parse_pipeline(text)
+    if pipeline.has_python:
+        raise DefinitionError(f"post-processing {text!r} cannot be played by workers: play it here, with --local")
+    return pipeline
 
 
 class StrategyShelf:
@@ -121,7 +131,7 @@ class StrategyShelf:
 
     def player(self, name: PlayerName, seed: int) -> Player:
         if name.strategy is not None:
-            pipeline, translation = parse_pipeline(name.pipeline), parse_translation(name.translation)
+            pipeline, translation = network_pipeline(name.pipeline), parse_translation(name.translation)
             return self.open(name.strategy).player(pipeline, seed, translation)
         return make_player(f"bot:{name.bot}", seed)
 

@@ -9,8 +9,7 @@ by his bucket alone, so it is a sum over particles. All amounts here are what th
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import describe_actions, read_row, to_real
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.decision_kernels import describe_actions, play_row, read_row, to_real
 from foldwise.agent.tracker_kernels import call_child, enter_street
 from foldwise.game.betting import FOLD, RAISE
 from foldwise.game.betting_kernels import FINISHED, FOLDED, LARGEST, PLAYER, SPENT, STREET, apply, start_hand
@@ -165,16 +164,7 @@ def act_of_other(
         num_actions = describe_actions(tree, node, opponent.stacks[other], scratch.kinds, scratch.sizes_pot)
         row = work.row[:num_actions]
         read_row(opponent, node, own_bucket, row)
-        postprocess_row(
-            row,
-            scratch.kinds[:num_actions],
-            scratch.sizes_pot[:num_actions],
-            opponent.program,
-            hand[STREET],
-            first,
-            scratch.inside[:num_actions],
-            scratch.masses,
-        )
+        play_row(opponent, node, own_bucket, hand[STREET], first, row, scratch)
         mass += theirs.weights[m, 0]
         for a in range(num_actions):
             if row[a] <= 0.0:
