@@ -88,7 +88,7 @@ def draw_strategy_grid(
 ) -> None:
     """The 13 x 13 grid of hole cards, each cell cut by the probabilities of its actions: suited above the diagonal.
 
-    `kinds` are f, c or r by action; `rows` maps AA, AKs, AKo and so on to probabilities.
+    `kinds` are f, c or r by action; `rows` maps AA, AKs, AKo and so on to probabilities; a class without any stays empty.
     """
     figure, axes = new_axes(8.0, 8.6)
     colours = _action_colours(kinds)
@@ -96,7 +96,7 @@ def draw_strategy_grid(
         for j, low in enumerate(_RANKS):
             name = high + low if i == j else (high + low + "s" if i < j else low + high + "o")
             left = float(j)
-            for probability, colour in zip(rows[name], colours):
+            for probability, colour in zip(rows.get(name, ()), colours):
                 axes.add_patch(_rectangle(left, float(i), probability, colour))
                 left += probability
             axes.text(j + 0.5, i + 0.5, name, ha="center", va="center", fontsize=8)

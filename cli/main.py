@@ -23,6 +23,7 @@ from foldwise.cli import (
     people,
     report,
     score,
+    spot,
 )
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 from foldwise.postprocess.language import PipelineError
@@ -45,6 +46,7 @@ for _commands in (
     people,
     compare,
     score,
+    spot,
     lbr,
     network,
     report,
