@@ -4,7 +4,6 @@ NAME is called with rows [rows, A], which it may change, and the `Actions` their
 same shape. What it returns is checked: probabilities that sum to one.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from foldwise.game.errors import DefinitionError
 from foldwise.game.python_file import load_name, own_code_error, resolve_name
+from foldwise.postprocess.language import PYTHON_RULE
 from foldwise.postprocess.pipeline import Pipeline, PythonStep, Rule
 from foldwise.postprocess.transforms import Actions, FloatArray
 
@@ -20,19 +20,17 @@ _EXPECTED: Final = "NAME(rows, actions) that returns probabilities of the same s
 _SUM_TOLERANCE: Final = 1e-6
 
 
-def _with_python_steps(pipeline: Pipeline, change: Callable[[PythonStep], PythonStep]) -> Pipeline:
-    steps = tuple(change(step) if isinstance(step, PythonStep) else step for step in pipeline.steps)
-    return replace(pipeline, steps=steps)
-
-
-def resolve_rules(pipeline: Pipeline) -> Pipeline:
-    """The same pipeline, the files of rules named by absolute paths: for players that are started elsewhere."""
-    return _with_python_steps(pipeline, lambda step: PythonStep(resolve_name(_WHAT, step.text)))
+def resolve_rules(text: str) -> str:
+    """Post-processing text, the files of rules named by absolute paths: for players that are started elsewhere."""
+    return PYTHON_RULE.sub(lambda name: resolve_name(_WHAT, name.group()), text)
 
 
 def load_rules(pipeline: Pipeline) -> Pipeline:
     """The same pipeline, ready to be applied: its files are read."""
-    return _with_python_steps(pipeline, lambda step: replace(step, rule=_load_rule(step.text)))
+    steps = [
+        replace(step, rule=_load_rule(step.text)) if isinstance(step, PythonStep) else step for step in pipeline.steps
+    ]
+    return replace(pipeline, steps=tuple(steps))
 
 
 def _load_rule(text: str) -> Rule:

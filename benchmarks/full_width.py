@@ -12,10 +12,10 @@ import numpy as np
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.solver.config import RunConfig
-from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import make_solver
+from foldwise.solver.samplers import FULL_WIDTH
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 
@@ -23,7 +23,7 @@ CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="limit-5")
-    parser.add_argument("--methods", nargs="*", default=list(SCHEDULES), choices=list(SCHEDULES))
+    parser.add_argument("--methods", nargs="*", default=FULL_WIDTH, choices=FULL_WIDTH)
     parser.add_argument("--iterations", type=int, nargs="*", default=[100, 200, 300])
     given = parser.parse_args()
     config = read_config(CONFIGS / f"{given.game}.toml", RunConfig, {"solver.threads": 2})

@@ -23,9 +23,10 @@ from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS,
 
 MAX_SWEEP = 1000
 
+PYTHON_RULE = re.compile(r"python:[^|,()]*?\.py:\w+")
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<python>python:[^|,()]*?\.py:\w+)|(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
+    rf"\s*(?:(?P<python>{PYTHON_RULE.pattern})|(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
 )
 _RULES = ("none", "purify", "threshold")
 _STEPS = (*_RULES, "new", "classes")

@@ -9,9 +9,9 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
 from foldwise.game.errors import DefinitionError
-from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
+from foldwise.solver.samplers import FULL_WIDTH
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
@@ -22,7 +22,7 @@ _ROWS_PER_NODE = 2.5  # its values, a reach of the player who led there, and a c
 
 def estimate_bytes(game: AbstractGame, sampler: str) -> int:
     """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
-    solves_wide = sampler in SCHEDULES and is_wide(game)
+    solves_wide = sampler in FULL_WIDTH and is_wide(game)
     tables = 2 * game.num_entries * np.dtype(np.float32 if solves_wide else np.float64).itemsize
     tree = sum(array.nbytes for array in game.tree)
     policy = game.num_entries * np.dtype(np.float32).itemsize if has_response(game) else 0

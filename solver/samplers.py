@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldwise.game.python_file import PYTHON, resolve_name
-from foldwise.solver.full_width.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from foldwise.abstraction.abstract_game import AbstractGame
@@ -32,7 +31,7 @@ class Sampler(NamedTuple):
 
     needs: Needs
     maker: str  # called with a game and a `SolverConfig`, returns a `solver.checkpoint.Solver`
-    walk: str = ""  # of samplers over single deals: what walks a block of them
+    rule: str = ""  # what is its own: the walk over a block of deals, or the schedule of full-width iterations
 
 
 _MCCFR = "sampling.mccfr:Mccfr"
@@ -48,7 +47,11 @@ SAMPLERS: Final[dict[str, Sampler]] = {
     "pcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
     "opcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
     "spcs": Sampler(Needs.HANDS, _PUBLIC_CHANCE),
-    **{schedule: Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH) for schedule in SCHEDULES},
+    "cfr": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:cfr"),
+    "cfr+": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:cfr_plus"),
+    "lcfr": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:linear"),
+    "dcfr": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:discounted"),
+    "dcfr+": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:discounted_plus"),
     "vector-average": Sampler(Needs.LISTED_DEALS, _VECTOR),
     "vector-outcome": Sampler(Needs.LISTED_DEALS, _VECTOR),
     "vector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
@@ -58,6 +61,9 @@ SAMPLERS: Final[dict[str, Sampler]] = {
     "semivector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
     "semivector-robust": Sampler(Needs.LISTED_DEALS, _VECTOR),
 }
+
+
+FULL_WIDTH: Final = tuple(name for name, sampler in SAMPLERS.items() if sampler.maker == _FULL_WIDTH)
 
 
 def check_sampler(name: str) -> str:
@@ -79,9 +85,9 @@ def samplers_by_needs() -> dict[str, list[str]]:
     return found
 
 
-def load_walk(name: str) -> Any:
-    """The walk of a sampler over single deals."""
-    return _load(SAMPLERS[name].walk)
+def load_rule(name: str) -> Any:
+    """What is a sampler's own: a walk, or a schedule."""
+    return _load(SAMPLERS[name].rule)
 
 
 def make_sampler(game: "AbstractGame", config: "SolverConfig") -> "Solver":

@@ -9,9 +9,10 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.batch_game import BatchGame
 from foldwise.solver.full_width.batch_kernels import reach_by_regrets, update_regrets
-from foldwise.solver.full_width.schedules import SCHEDULES, Schedule
+from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.full_width.vector_game import exact_matrices, is_wide
+from foldwise.solver.samplers import load_rule
 
 
 class BatchCfr:
@@ -33,7 +34,7 @@ class BatchCfr:
         self.nodes = 0
         self.table: npt.NDArray[np.floating[Any]] = np.zeros(2 * game.num_entries, dtype=dtype)
         self.effective_iterations = 0.0
-        self._schedule = schedule or SCHEDULES[config.sampler]
+        self._schedule: Schedule = schedule or load_rule(config.sampler)
         self._batch = BatchGame(game, exact_matrices(game), dtype, config.threads)
 
     def arrays(self) -> dict[str, npt.NDArray[np.floating[Any]]]:

@@ -18,41 +18,34 @@ class Steps(NamedTuple):
     floor: Float
 
 
-def _cfr(t: Float) -> Steps:
+Schedule = Callable[[Float], Steps]
+
+
+def cfr(t: Float) -> Steps:
     """Zinkevich et al. (NIPS 2007)."""
     one = np.ones_like(t)
     return Steps(one, one, one, one, np.full_like(t, -np.inf))
 
 
-def _cfr_plus(t: Float) -> Steps:
+def cfr_plus(t: Float) -> Steps:
     """Tammelin et al. (IJCAI 2015): regret matching+, the average weighted by t."""
     one = np.ones_like(t)
     return Steps(one, one, one, t, np.zeros_like(t))
 
 
-def _linear(t: Float) -> Steps:
+def linear(t: Float) -> Steps:
     """Linear CFR, Brown and Sandholm (AAAI 2019): everything weighted by t."""
     share = (t - 1.0) / t
     return Steps(share, share, share, np.ones_like(t), np.full_like(t, -np.inf))
 
 
-def _discounted(t: Float) -> Steps:
+def discounted(t: Float) -> Steps:
     """Discounted CFR with alpha 3/2, beta 0, gamma 2, Brown and Sandholm (AAAI 2019)."""
     last = t - 1.0
     positive = last**1.5 / (last**1.5 + 1.0)
     return Steps(positive, np.full_like(t, 0.5), (last / t) ** 2, np.ones_like(t), np.full_like(t, -np.inf))
 
 
-def _discounted_plus(t: Float) -> Steps:
+def discounted_plus(t: Float) -> Steps:
     """DCFR+ with alpha 3/2, gamma 4, Xu et al. (IJCAI 2024): discounted CFR whose regrets are floored as in CFR+."""
-    return _discounted(t)._replace(sum_factor=((t - 1.0) / t) ** 4, floor=np.zeros_like(t))
-
-
-Schedule = Callable[[Float], Steps]
-SCHEDULES: dict[str, Schedule] = {
-    "cfr": _cfr,
-    "cfr+": _cfr_plus,
-    "lcfr": _linear,
-    "dcfr": _discounted,
-    "dcfr+": _discounted_plus,
-}
+    return discounted(t)._replace(sum_factor=((t - 1.0) / t) ** 4, floor=np.zeros_like(t))

@@ -5,9 +5,10 @@ import numpy as np
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.arrays import Float
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.full_width.schedules import SCHEDULES, Schedule
+from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import run_full_width
+from foldwise.solver.samplers import load_rule
 
 
 class VectorCfr:
@@ -23,7 +24,7 @@ class VectorCfr:
         self.nodes = 0
         self.table: Float = np.zeros(2 * game.num_entries)
         self.effective_iterations = 0.0
-        self._schedule = schedule or SCHEDULES[config.sampler]
+        self._schedule: Schedule = schedule or load_rule(config.sampler)
         self._vector_game = make_vector_game(game)
         self._frames = make_vector_frames(game)
 

@@ -12,7 +12,7 @@ from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
-from foldwise.solver.samplers import load_walk
+from foldwise.solver.samplers import load_rule
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
@@ -93,7 +93,7 @@ class Mccfr:
 
     def _make_worker(self, index: int) -> Worker:
         sampler = self.config.sampler
-        run_block = self._own_block or load_walk(sampler)
+        run_block = self._own_block or load_rule(sampler)
         deals_per_iteration = 1 if sampler == "chance" else 2
         return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
 

@@ -8,15 +8,18 @@ import pytest
 
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.bots import Bot
 from foldwise.agent.python_rules import load_rules, resolve_rules
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.strategy_rows import StrategyTable
 from foldwise.cli.main import main
-from foldwise.cli.policies import postprocessed_policy
+from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError
+from foldwise.game.match_state import parse_match_state
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.network.block_player import network_pipeline, player_name
+from foldwise.matches.table.log import state_lines
 from foldwise.postprocess.language import PipelineError, parse_pipeline, parse_variants
-from foldwise.postprocess.pipeline import PythonStep
 from foldwise.postprocess.transforms import BET, CALL, FOLD, Actions
 
 MINE = """
@@ -85,9 +88,9 @@ def test_a_rule_among_others(here):
 
 
 def test_paths_are_made_absolute(here):
-    resolved = resolve_rules(parse_pipeline("python:mine.py:largest | purify except first"))
-    assert str(resolved) == f"python:{here / 'mine.py'}:largest | purify except first"
-    assert not resolved.has_python or resolved.steps[0] == PythonStep(f"python:{here / 'mine.py'}:largest")
+    resolved = resolve_rules("python:mine.py:largest | purify except first,python:./mine.py:never_folds")
+    name = f"python:{here / 'mine.py'}"
+    assert resolved == f"{name}:largest | purify except first,{name}:never_folds"
 
 
 @pytest.mark.parametrize("exempt", ["", " except first", " except preflop", " except first+flop"])
@@ -103,26 +106,28 @@ def test_a_rule_plays_what_its_built_in_twin_plays(here, exempt):
     rows = zip(StrategyTable(strategy, own).rows(), StrategyTable(strategy, twin).rows())
     assert all(one.postprocessed == pytest.approx(two.postprocessed) for one, two in rows)
     players = [opened.player(pipeline, 5) for pipeline in (own, twin)]
-    played = []
-    for player in players:
-        decisions: list[tuple[str, list[float], list[float]]] = []
-        player.listener = lambda decision, seen=decisions: seen.append(
-            (decision.state, decision.probabilities, np.round(decision.postprocessed, 5).tolist())
-        )
-        played.append(decisions)
-    play_against_calls(players)
-    assert played[0] == played[1]
-    assert any(raw != post for _, raw, post in played[0])
-    assert exempt.find("first") < 0 or any(raw == post for _, raw, post in played[0] if max(raw) < 1)
+    logs = [played_log(player) for player in players]
+    assert logs[0] == logs[1]
+    changed = set()
+    for state in ("MATCHSTATE:0:7::{}|", "MATCHSTATE:0:7:cr:{}|", "MATCHSTATE:0:7:cc/:{}|/Ah"):
+        for card in ("Qs", "Ks", "As"):
+            line = parse_match_state(state.format(card), opened.definition)
+            (decision, action), (expected, expected_action) = (player.explain(line) for player in players)
+            assert decision.probabilities == expected.probabilities
+            assert decision.postprocessed == pytest.approx(expected.postprocessed, abs=1e-6)
+            assert action == expected_action
+            if decision.postprocessed != pytest.approx(decision.probabilities):
+                changed.add(state)
+    exempt_states = {"first": "MATCHSTATE:0:7::{}|", "flop": "MATCHSTATE:0:7:cc/:{}|/Ah"}
+    assert changed
+    assert not changed & {state for word, state in exempt_states.items() if word in exempt}
 
 
-def play_against_calls(players):
-    from foldwise.agent.bots import Bot
-    from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-
-    for index, player in enumerate(players):
-        match = MemoryMatch("test", "leduc", player.definition, num_hands=60, seed=9, names=("own", "random"))
-        assert play_in_memory(match, (player, Bot("random", 3)), Path(f"{index}.log")) == 0
+def played_log(player):
+    match = MemoryMatch("test", "leduc", player.definition, num_hands=60, seed=9, names=("own", "random"))
+    path = Path("played.log")
+    assert play_in_memory(match, (player, Bot("random", 3)), path) == 0
+    return list(state_lines(path))
 
 
 def test_matches_and_comparisons(here, capsys):

@@ -27,7 +27,7 @@ import numpy as np
 
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.full_width.batch_cfr import make_full_width
-from foldwise.solver.full_width.schedules import SCHEDULES
+from foldwise.solver.full_width.schedules import cfr_plus
 
 @dataclass
 class Power:  # a dataclass with postponed annotations looks for its module
@@ -35,7 +35,7 @@ class Power:  # a dataclass with postponed annotations looks for its module
 
 def weighted(game, config):
     def schedule(t):
-        return SCHEDULES["cfr+"](t)._replace(sum_weight=t ** Power(2).power)
+        return cfr_plus(t)._replace(sum_weight=t ** Power(2).power)
     return make_full_width(game, config, schedule)
 
 def refuses(game, config):

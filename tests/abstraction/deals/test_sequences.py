@@ -34,11 +34,11 @@ from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width import sparse_product
 from foldwise.solver.full_width.batch_cfr import BatchCfr
 from foldwise.solver.full_width.row_sum_kernels import WIDTH
-from foldwise.solver.full_width.schedules import SCHEDULES
 from foldwise.solver.full_width.sparse_kernels import DEPTH
 from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
+from foldwise.solver.samplers import FULL_WIDTH
 from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from tests.oracles.naive_solver import small_game
 
@@ -227,7 +227,7 @@ def run(solver: VectorCfr | BatchCfr, iterations: int) -> npt.NDArray[np.float64
 
 
 @pytest.mark.parametrize("most_entries_share", [0.0, 1.0], ids=["dense", "sparse"])
-@pytest.mark.parametrize("sampler", SCHEDULES)
+@pytest.mark.parametrize("sampler", FULL_WIDTH)
 def test_passes_with_products_equal_the_walk(
     sampler: str, most_entries_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
