@@ -15,7 +15,7 @@ from foldwise.solver.samplers import samplers_by_needs
 if TYPE_CHECKING:
     from foldwise.abstraction.strategy import StrategyManifest
     from foldwise.solver.config import RunConfig
-    from foldwise.solver.run import Progress, Run
+    from foldwise.solver.run import Progress, SolverRun
 
 _STOPS = ("iterations", "nodes", "seconds", "exploitability_mbb")
 _MOST_CHILDREN_NAMED = 4
@@ -86,7 +86,7 @@ def solve(request: SolveRequest) -> None:
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.distributed.run import DistributedRun, check_settings
     from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
-    from foldwise.solver.run import Run
+    from foldwise.solver.run import SolverRun
 
     output, resume, ray = request.output, request.resume, request.ray
     settings = _settings(request)
@@ -107,7 +107,11 @@ def solve(request: SolveRequest) -> None:
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {needed / 1e6:,.0f} MB of memory")
     if not distributed:
         check_estimate(game.name, needed)
-    run = DistributedRun(game, settings, output, resume, ray) if distributed else Run(game, settings, output, resume)
+    run = (
+        DistributedRun(game, settings, output, resume, ray)
+        if distributed
+        else SolverRun(game, settings, output, resume)
+    )
     try:
         interrupted = _drive(run, line)
         progress = run.progress()
@@ -178,7 +182,7 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
 
 
-def _drive(run: "Run", line: ProgressLine) -> bool:
+def _drive(run: "SolverRun", line: ProgressLine) -> bool:
     """Run to the end, or to Ctrl-C or SIGTERM; True where it was interrupted."""
 
     def stop() -> None:

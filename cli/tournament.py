@@ -35,7 +35,7 @@ class TournamentRequest:
     as_json: JsonOption = False
 
 
-class CellResult(TypedDict):
+class CrossTableCell(TypedDict):
     mean_mbb: float
     ci95_mbb: float
 
@@ -46,7 +46,7 @@ class TournamentResult(TypedDict):
     seed: int
     score: str
     hands: int
-    cells: list[list[CellResult | None]]
+    cells: list[list[CrossTableCell | None]]
 
 
 def tournament(request: TournamentRequest) -> None:
@@ -72,7 +72,7 @@ def tournament(request: TournamentRequest) -> None:
         score=request.score,
         hands=2 * request.hands,
         cells=[
-            [None if cell is None else CellResult(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
+            [None if cell is None else CrossTableCell(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
             for row in cells
         ],
     )

@@ -59,7 +59,7 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     return make_sampler(game, config.solver)
 
 
-class Run:
+class SolverRun:
     """One solve: iterate over it for progress; it ends at a stop condition, or when `stop` is set."""
 
     def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool):

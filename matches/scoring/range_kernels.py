@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Whole ranges on one full board: the rows all hands play, and the ends of a hand.
 
-n: hands possible on the board, in the order of `matches.scoring.ranges.Ends`; A: actions of a node. Every end is worth what
-player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
+n: hands possible on the board, in the order of `matches.scoring.ranges.RangeEnds`; A: actions of a node. Every end is
+worth what player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
 """
 
 from foldwise.agent.decision_kernels import describe_actions, play_row, read_row
@@ -34,7 +34,7 @@ def take_action(reach, rows, classes, action, out):  # [n], [n, >= A], [n], -, [
 
 
 @kernel
-def settle(ends, folded, reach, scale, out):  # Ends, bool, [n], -, [n]
+def settle(ends, folded, reach, scale, out):  # RangeEnds, bool, [n], -, [n]
     """Value of every hand where the hand ends: at a showdown, or by a fold that wins `scale` whatever the cards."""
     if ends.dense:
         for h in range(out.size):

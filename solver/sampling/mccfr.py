@@ -28,7 +28,7 @@ _PRIVATE_BLOCK_SHARE = 50
 _BLOCK_DEALS = 4096
 
 
-class Worker(Protocol):
+class ThreadWorker(Protocol):
     """What one thread needs for itself."""
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
@@ -91,7 +91,7 @@ class Mccfr:
         self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
-    def _make_worker(self, index: int) -> Worker:
+    def _make_worker(self, index: int) -> ThreadWorker:
         sampler = self.config.sampler
         run_block = self._own_block or load_rule(sampler)
         deals_per_iteration = 1 if sampler == "chance" else 2
