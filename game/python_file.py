@@ -20,7 +20,7 @@ def _parts(what: str, text: str) -> tuple[Path, str]:
     file, _, name = text.removeprefix(PYTHON).rpartition(":")
     path = Path(file)
     if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"{what} {text!r}: expected python:FILE.py:NAME with a file that is there")
+        raise DefinitionError(f"{what} {text!r}: expected python:FILE.py:NAME with a file that exists")
     return path, name
 
 

@@ -9,6 +9,7 @@ import pytest
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
+from foldwise.agent.player_spec import parse_player
 from foldwise.agent.python_rules import load_rules, resolve_rules
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.strategy_rows import StrategyTable
@@ -162,7 +163,7 @@ def test_matches_and_comparisons(here, capsys):
 
 def test_the_network_runs_no_rule_of_a_file(here):
     """Neither asked for by us nor played for others."""
-    for refused in (network_pipeline, lambda text: player_name(f"strategy:leduc|{text}")):
+    for refused in (network_pipeline, lambda text: player_name(parse_player(f"strategy:leduc|{text}"))):
         with pytest.raises(DefinitionError, match="cannot be played by workers"):
             refused("python:mine.py:largest")
         refused("purify")
@@ -171,7 +172,7 @@ def test_the_network_runs_no_rule_of_a_file(here):
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("python:none.py:largest", "a file that is there"),
+        ("python:none.py:largest", "a file that exists"),
         ("python:mine.py:nothing", "no attribute 'nothing'"),
         ("python:broken.py:largest", "SyntaxError"),
         ("python:mine.py:raises", "TypeError"),

@@ -141,7 +141,7 @@ def test_what_was_solved_by_another_sampler_is_not_resumed(mine, capsys):
     "sampler, expected",
     [
         ("python:mine.py", "expected python:FILE.py:NAME"),
-        ("python:none.py:weighted", "a file that is there"),
+        ("python:none.py:weighted", "a file that exists"),
         ("python:mine.py:nothing", "no attribute 'nothing'"),
         ("python:broken.py:weighted", "SyntaxError"),
         ("python:mine.py:refuses", "game 'kuhn': not for me"),
