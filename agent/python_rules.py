@@ -28,7 +28,8 @@ def resolve_rules(text: str) -> str:
 def load_rules(pipeline: Pipeline) -> Pipeline:
     """The same pipeline, ready to be applied: its files are read."""
     steps = [
-        replace(step, rule=_load_rule(step.text)) if isinstance(step, PythonStep) else step for step in pipeline.steps
+        replace(step, rule=_load_rule(step.text)) if isinstance(step, PythonStep) and step.rule is None else step
+        for step in pipeline.steps
     ]
     return replace(pipeline, steps=tuple(steps))
 

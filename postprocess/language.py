@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foldwise.postprocess.pipeline import STREETS, ClassStep, Pipeline, PythonStep, RowStep
 from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY
@@ -28,8 +28,9 @@ _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<python>{PYTHON_RULE.pattern})|(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
 )
+# Steps that are one word. What is no floor of a row is a function over whole tables: PythonStep(word, function).
+WORDS: Final[dict[str, RowStep | PythonStep]] = {"none": RowStep(KEEP_ALL), "purify": RowStep(PURIFY)}
 _RULES = ("none", "purify", "threshold")
-_STEPS = (*_RULES, "new", "classes")
 _OPTIONS = ("fold", "bets", "between", "within")
 
 
@@ -150,7 +151,9 @@ class _Parser:
         if self.token.kind == "python":
             self.next += 1
             return PythonStep(self.tokens[self.next - 1].text)
-        name = self.word(_STEPS).text
+        name = self.word((*WORDS, "threshold", "new", "classes")).text
+        if name in WORDS:
+            return WORDS[name]
         if name == "new":
             return ClassStep(fold_over=self.probability("new", "a fold threshold"))
         if name == "classes":

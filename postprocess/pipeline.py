@@ -68,7 +68,10 @@ Rule = Callable[[FloatArray, Actions], FloatArray]  # rows [rows, A] to rows of 
 
 @dataclass(frozen=True)
 class PythonStep:
-    """A rule of the user's own, named `python:FILE.py:NAME`. Whoever applies it has loaded it: nothing here reads files."""
+    """A rule that is a function over whole tables: no kernel runs it on a row.
+
+    One of the user's own is named `python:FILE.py:NAME`; whoever applies it has loaded it, since nothing here reads files.
+    """
 
     text: str
     rule: Rule | None = field(default=None, compare=False, repr=False)
@@ -150,8 +153,13 @@ class Pipeline:
 
     @property
     def has_python(self) -> bool:
-        """Whether a step is a rule of the user's own: such a pipeline has no program."""
+        """Whether a step is a function in Python: such a pipeline has no program."""
         return any(isinstance(step, PythonStep) for step in self.steps)
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the rules that must be loaded from the user's files."""
+        return [step.text for step in self.steps if isinstance(step, PythonStep) and step.rule is None]
 
     def exemptions(self) -> "Pipeline":
         """No steps, and the same exemptions: for kernels that find the result of the steps in a table."""

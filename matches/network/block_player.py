@@ -76,7 +76,7 @@ def player_name(spec: PlayerSpec) -> PlayerName:
 def network_pipeline(text: str) -> Pipeline:
     """Post-processing that another machine asks for; a rule of a file is refused: nobody runs code for a message."""
     pipeline = parse_pipeline(text)
-    if pipeline.has_python:
+    if pipeline.files:
         raise DefinitionError(f"post-processing {text!r} cannot be played by workers: play it here, with --local")
     return pipeline
 

@@ -99,7 +99,7 @@ def update_regrets(table, row, num_actions, sigma, values, scale, floor):
 # The way up, shared by all walks: `top` is the uppermost frame, with the node `nodes[frames.node[top]]`.
 
 
-@kernel
+@kernel(_nrt=False)
 def hand_up(frames, top, value):
     """Give the frame the value of its action under way; returns the action that is next."""
     action = frames.action[top]
@@ -108,7 +108,7 @@ def hand_up(frames, top, value):
     return action + 1
 
 
-@kernel
+@kernel(_nrt=False)
 def pass_over(frames, top, action):
     """Leave an action out: its regret stays as it is."""
     frames.sigma[top, action] = PASSED_OVER
@@ -116,7 +116,7 @@ def pass_over(frames, top, action):
     return action + 1
 
 
-@kernel
+@kernel(_nrt=False)
 def pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options):
     """The first action from `action` on that a pruning walk does not pass over."""
     at, row = frames.node[top], frames.row[top]
@@ -127,14 +127,14 @@ def pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options
     return action
 
 
-@kernel
+@kernel(_nrt=False)
 def go_down(nodes, frames, top, action):
     """Begin an action; returns the node it leads to."""
     frames.action[top] = action
     return nodes[frames.node[top]].first_child + action
 
 
-@kernel
+@kernel(_nrt=False)
 def leave(nodes, table, frames, top, scale, options):
     """All actions are done: update the regrets; returns the value of the node."""
     num_actions = np.int64(nodes[frames.node[top]].num_children)
