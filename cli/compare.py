@@ -224,8 +224,8 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")

@@ -130,7 +130,7 @@ def _show(result: TournamentResult) -> None:
 
 
 def _write(output: Path, result: TournamentResult) -> None:
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     with written_whole(output / "tournament.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, T
 from itertools import cycle, islice
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
 from foldwise.agent.player_spec import PlayerSpec
@@ -23,7 +24,7 @@ from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
@@ -45,7 +46,7 @@ def play_match(
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
     if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
-        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
         return result
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
@@ -71,7 +72,7 @@ def play_match(
         chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
     effort = Effort(time.monotonic() - start, hands_before, faults)
     result = match_result(plan, definition, matches, chips, effort)
-    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 
 

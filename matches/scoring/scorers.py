@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
+from foldwise.abstraction.storage.whole_file import bytes_written_whole
 from foldwise.agent.player import make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
@@ -134,9 +135,8 @@ def score_boards(
                 listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
 
             values = board_values(definition, plan.players, seed, plan.hands, threads, tell)
-            with path.with_suffix(".new").open("wb") as file:
+            with bytes_written_whole(path) as file:
                 np.save(file, values)
-            path.with_suffix(".new").replace(path)
         matches.append(_read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
     return match_result(plan, definition, matches, chips, Effort(time.monotonic() - start))
