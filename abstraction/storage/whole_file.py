@@ -9,7 +9,9 @@ from typing import IO, Any
 
 @contextlib.contextmanager
 def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
-    if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
+    # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file
+    # where output is redirected.
+    if path.is_symlink() or (path.exists() and not path.is_file()):
         with path.open(mode, **options) as file:
             yield file
         return

@@ -20,8 +20,10 @@ from foldwise.game.match_state import parse_match_state
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.network.block_player import network_pipeline, player_name
 from foldwise.matches.table.log import state_lines
+from foldwise.postprocess import language
 from foldwise.postprocess.language import PipelineError, parse_pipeline, parse_variants
-from foldwise.postprocess.transforms import BET, CALL, FOLD, Actions
+from foldwise.postprocess.pipeline import PythonStep
+from foldwise.postprocess.transforms import BET, CALL, FOLD, Actions, purify
 
 MINE = """
 import numpy as np
@@ -200,3 +202,14 @@ def test_what_is_no_rule_is_refused_in_one_line(here, capsys, text, expected):
 def test_text_that_names_no_rule_is_refused_by_the_language(text):
     with pytest.raises(PipelineError, match=r"python:FILE\.py:NAME"):
         parse_pipeline(text)
+
+
+def test_a_rule_of_the_project_is_a_function_and_a_line(here, monkeypatch):
+    """`PythonStep` in the table of words: read, played and allowed on the network without a file."""
+    monkeypatch.setitem(language.WORDS, "largest", PythonStep("largest", lambda rows, actions: purify(rows)))
+    pipeline = parse_pipeline("Largest | threshold(0.1) except first")
+    assert str(pipeline) == "largest | threshold(0.1) except first"
+    opened = OpenStrategy(Path("leduc"))
+    twin = parse_pipeline("purify | threshold(0.1) except first")
+    assert played_log(opened.player(pipeline, 5)) == played_log(opened.player(twin, 5))
+    assert network_pipeline("largest") == parse_pipeline("largest")
