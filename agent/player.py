@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
-from foldwise.agent.strategy_player import StrategyPlayer, make_strategy_player
+from foldwise.agent.strategy_player import Decision, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.match_state import MatchState
@@ -43,6 +43,27 @@ class Watcher(Protocol):
     def observe(self, state: MatchState) -> None: ...
 
 
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A player whose first answer would take longer than the others."""
+
+    def warm_up(self) -> None: ...
+
+
+@runtime_checkable
+class HeedsClock(Protocol):
+    """A player that thinks, and has a quick answer if it is told to stop."""
+
+    def limit_time(self, seconds: float | None) -> None: ...
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A player that can say what a choice came from."""
+
+    def explain(self, state: MatchState) -> tuple[Decision, Action]: ...
+
+
 _MAKERS: dict[PlayerKind, Callable[[PlayerSpec, int], Player]] = {
     PlayerKind.BOT: lambda spec, seed: Bot(spec.subject, seed),
     PlayerKind.STRATEGY: make_strategy_player,
@@ -69,8 +90,14 @@ def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
 
 def warm_up(player: Player) -> None:
     """Load what a player's first answer needs; whoever plays in real time does so before the first hand."""
-    if isinstance(player, StrategyPlayer):
+    if isinstance(player, WarmsUp):
         player.warm_up()
+
+
+def limit_time(player: Player, seconds: float | None) -> None:
+    """Tell a player that heeds the clock how long an answer may take; None where nobody waits for it."""
+    if isinstance(player, HeedsClock):
+        player.limit_time(seconds)
 
 
 def safe_action(state: MatchState) -> Action:

@@ -26,6 +26,7 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class CompareRequest:
     ] = None
     translation: TranslationOption = "pseudo-harmonic"
     hands: HandsOption = 50_000
+    search: SearchOption = "off"
     score: ScoreOption = "chips"
     over: OverOption = "memory"
     jobs: JobsOption = None
@@ -97,11 +99,12 @@ def compare(request: CompareRequest) -> None:
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.postprocess.language import parse_variants
+    from foldwise.search.language import parse_steps, parse_variants
 
     folder, output = request.directory.resolve(), request.output
-    pipelines = parse_variants(resolve_rules(request.sweep if request.sweep is not None else request.variants))
-    texts = list(map(str, pipelines))
+    typed = resolve_rules(request.sweep if request.sweep is not None else request.variants)
+    steps = [parse_steps(with_search(str(variant), request.search)) for variant in parse_variants(typed)]
+    texts = list(map(str, steps))
     if len(set(texts)) < len(texts):
         raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
     players = typed_players([*(request.opponents or []), *(request.more or [])])
@@ -109,13 +112,15 @@ def compare(request: CompareRequest) -> None:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     _check_broker(request)
     for player in players:
-        check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder)), player))
+        for text in texts:
+            check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder), text), player))
     table = _table(folder, request)
     comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
     if request.exploit:
-        exploitability, boards_counted = _exploitability(folder, pipelines)
+        tables = [step.pipeline if step.search is None else None for step in steps]
+        exploitability, boards_counted = _exploitability(folder, tables)
     result = comparison_result(comparison, exploitability, strategy=str(folder), seed=request.seed, score=request.score)
     if boards_counted is not None:
         result["boards_counted"] = boards_counted
@@ -205,8 +210,11 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
         row["lbr_mbb"], row["lbr_ci95_mbb"], row["lbr_hands"] = total.mean_mbb, total.ci95_mbb, 2 * total.count
 
 
-def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
+def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
+    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+
+    None stands for a variant that searches: it does not play in the abstract game.
+    """
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.policies import postprocessed_policy
@@ -219,8 +227,12 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list
     if not has_response(game):
         return [None] * len(pipelines), None
     response = make_response(game)
-    answers = [response.exploitability(postprocessed_policy(strategy, game, pipeline)) for pipeline in pipelines]
-    return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
+    answers = [
+        None if pipeline is None else response.exploitability(postprocessed_policy(strategy, game, pipeline))
+        for pipeline in pipelines
+    ]
+    counted = next((answer.boards_counted for answer in answers if answer is not None), None)
+    return [None if answer is None else answer.exploitability_mbb for answer in answers], counted
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
@@ -270,7 +282,8 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
     for row in result["rows"]:
         cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
         average = plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
-        last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        exact = row.get("exploitability_mbb")
+        last = ["-" if exact is None else f"{exact:.2f}"] if known else []
         last += [plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)

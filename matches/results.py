@@ -53,6 +53,17 @@ class ChipsResult(TypedDict):
     sd_mbb: float | None
 
 
+class SearchSummary(TypedDict):
+    """Of decisions on the streets that are searched, as JSON."""
+
+    solves: int
+    fallbacks: int  # decisions the blueprint made instead
+    seconds_p50: float
+    seconds_p99: float
+    seconds_max: float
+    players: NotRequired[dict[str, "SearchSummary"]]  # by A and B, where both search
+
+
 class MatchResult(TypedDict):
     """`result.json`; A's result. The last two where hands are scored otherwise than in chips as played."""
 
@@ -76,6 +87,7 @@ class MatchResult(TypedDict):
     faults: int
     chips: NotRequired[ChipsResult]
     variance_ratio: NotRequired[float | None]
+    search: NotRequired[SearchSummary]  # where a player searches
 
 
 @dataclass(frozen=True)

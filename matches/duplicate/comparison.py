@@ -17,7 +17,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import Player, make_player
+from foldwise.agent.player import Player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
@@ -30,6 +30,7 @@ from foldwise.matches.plan import MatchPlan, ScoreName, create_folder
 from foldwise.matches.scores import SCORES, load_score
 from foldwise.matches.scoring.scorers import make_scorer
 from foldwise.matches.statistics import Estimate, estimate, pair_values
+from foldwise.search.players import is_searching, make_player
 
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
@@ -69,7 +70,8 @@ class Table:
             score = load_score(board_values)
             values = score(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
             return np.asarray(values.mean(axis=1))
-        if plan.over == "memory" and self.folder is None and self.score == "chips":
+        in_engine = plan.over == "memory" and not any(map(is_searching, plan.players))
+        if in_engine and self.folder is None and self.score == "chips":
             return self._pairs_in_memory(plan)
         with ExitStack() as stack:
             if self.folder is not None:

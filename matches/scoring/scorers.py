@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
 from foldwise.abstraction.storage.whole_file import bytes_written_whole
-from foldwise.agent.player import make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
 from foldwise.agent.translation import DEFAULT_TRANSLATION
@@ -27,6 +26,7 @@ from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import line_values, parse_state_line
+from foldwise.search.players import check_plays_tables, make_player
 
 Listener = Callable[[str, float], None]  # what is done, and its share
 Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
@@ -35,6 +35,9 @@ Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it 
 def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
     """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
     needed = SCORES[known_score(score)].num_strategies
+    if needed:
+        for player in players:
+            check_plays_tables(player, f"--score {score}")
     others = [player for player in players if player.kind != PlayerKind.STRATEGY]
     if len(players) - len(others) < needed:
         raise DefinitionError(

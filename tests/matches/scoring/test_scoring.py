@@ -123,7 +123,7 @@ def test_values_follow_the_strategy(capsys, folders, tmp_path):
 
 def test_bad_input_is_one_line(capsys, folders, tmp_path):
     good, _ = folders
-    assert "no strategy folder" in refused(
+    assert "is not a strategy" in refused(
         capsys, "match", good, "bot:call", "--game", "leduc", "--score", "expectation"
     )
     assert "is no strategy folder; it takes 1" in refused(
