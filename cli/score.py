@@ -31,7 +31,7 @@ class ScoreRequest:
     ] = None
     game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
     fit: Annotated[
-        bool, typer.Option("--fit", help="Make the strategy's values anew, also without a log to score.")
+        bool, typer.Option("--fit", help="Make the strategy's values again, even without a log to score.")
     ] = False
     boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200
     seed: SeedOption = 0
@@ -106,7 +106,7 @@ def score(request: ScoreRequest) -> None:
 
 
 def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> None:
-    """Make the values of strategies anew."""
+    """Make the values of strategies again."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.aivat_values import make_values

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "cli")
 # What each room may import of the others.
 ARROWS = {
     "game": set(),
@@ -16,8 +16,9 @@ ARROWS = {
     "solver": {"game", "abstraction"},
     "postprocess": set(),
     "agent": {"game", "abstraction", "postprocess"},
-    "matches": {"game", "abstraction", "postprocess", "agent"},
-    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "matches"},
+    "search": {"game", "abstraction", "solver", "postprocess", "agent"},
+    "matches": {"game", "abstraction", "postprocess", "agent", "search"},
+    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches"},
 }
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
@@ -73,6 +74,16 @@ def test_only_the_command_line_prints(path):
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     prints = [node.lineno for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
     assert path.relative_to(ROOT).parts[0] == "cli" or not prints
+
+
+def test_no_class_name_stands_twice():
+    """A name says what the class is, so two rooms have no two things of one name."""
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_postprocess_imports_numpy_alone():

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.messages import (
@@ -25,7 +26,6 @@ from foldwise.matches.network.messages import (
     pack_values,
     unpack_values,
 )
-from foldwise.matches.plan import save_json
 from foldwise.matches.table.log import drop_unfinished_line
 
 JOB_FILE = "job.json"
@@ -117,7 +117,7 @@ class BlockStore:
         if self._done[block]:
             if not np.array_equal(self.values[place], values):
                 raise MessageError(
-                    f"block {block} played twice with different values: do all machines run one version?"
+                    f"block {block} played twice with different values: do all machines run the same version?"
                 )
             return False
         self.values[place] = values
@@ -134,7 +134,7 @@ class BlockStore:
                 self.add(int(entry["block"]), str(entry["values"]))
             except (MessageError, ValueError, KeyError, TypeError) as error:
                 raise FormatError(
-                    f"{path}: line {number} is no block ({error}): start again in another folder"
+                    f"{path}: line {number} is not a block ({error}): start again in another folder"
                 ) from None
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
     if not resume:
         if path.exists():
             raise DefinitionError(f"{str(folder)!r} holds a comparison: continue it with --resume, or give another -o")
-        save_json(path, job.model_dump_json(indent=1) + "\n")
+        write_whole(path, job.model_dump_json(indent=1) + "\n")
         return job
     try:
         found = Job.model_validate_json(path.read_text(encoding="utf-8"))
@@ -158,5 +158,5 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
         raise FormatError(f"{path}: {str(error).splitlines()[0]}: expected a job written by foldwise compare") from None
     for name in Job.model_fields:
         if name not in ("job", "block_pairs") and getattr(found, name) != getattr(job, name):
-            raise DefinitionError(f"{path} was begun with another {name!r}: give the command as it was, with --resume")
+            raise DefinitionError(f"{path} was begun with another {name!r}: repeat the original command with --resume")
     return found

@@ -28,7 +28,7 @@ def report_page(report: Report) -> str:
             heading, body = make_body(report.data)
         except (LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise FormatError(
-                f"{report.title}/{report.kind}.json is no {report.kind} of ours ({error!r}): write the folder again"
+                f"{report.title}/{report.kind}.json is not a {report.kind} of ours ({error!r}): write the folder again"
             ) from None
         body += _kept_matches(report.matches)
     style = files("foldwise.matches.report").joinpath("assets", "report.css").read_text(encoding="utf-8")

@@ -41,8 +41,8 @@ def test_a_player_from_a_file(caller):
 @pytest.mark.parametrize(
     "spec, message",
     [
-        ("python:caller.py", "expected python:FILE.py:CLASS"),
-        ("python:none.py:Caller", "a file that is there"),
+        ("python:caller.py", "expected python:FILE.py:NAME"),
+        ("python:none.py:Caller", "a file that exists"),
         ("python:caller.py:Other", "no attribute 'Other'"),
         ("python:caller.py:Mute", r"no choose\(state\)"),
         ("python:broken.py:Caller", "SyntaxError"),
