@@ -1,15 +1,17 @@
 """`foldwise spot`: a turn or a river solved from two ranges."""
 
 import os
-import signal
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.interrupts import stopped_by_signals
+from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
@@ -19,24 +21,49 @@ _RANKS = "AKQJT98765432"
 _DEFAULT_ITERATIONS = 200
 
 
-def register(app: typer.Typer) -> None:
-    app.command("spot")(spot)
-
-
-def spot(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")],
+@dataclass(frozen=True, kw_only=True)
+class SpotRequest:
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")]
     iterations: Annotated[
-        int | None, typer.Option(min=1, help=f"Stop after so many; without --seconds by default {_DEFAULT_ITERATIONS}.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.0, help="Stop after this much solving time.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None,
-    schedule: Annotated[str, typer.Option(help="dcfr, dcfr+, lcfr, cfr+ or cfr.")] = "dcfr",
+        int | None,
+        typer.Option(min=1, help=f"Stop after this many; without --seconds by default {_DEFAULT_ITERATIONS}."),
+    ] = None
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="Stop after this much solving time.")] = None
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None
+    schedule: Annotated[str, typer.Option(help="dcfr, dcfr+, lcfr, cfr+ or cfr.")] = "dcfr"
     rivers: Annotated[
         int, typer.Option(help="Rivers walked at a time on a turn, a divisor of 48; an iteration walks all.")
-    ] = 8,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the strategy, 13 by 13.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+    ] = 8
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the strategy, 13 by 13.")] = None
+    as_json: JsonOption = False
+
+
+class SpotPoint(TypedDict):
+    iterations: int
+    seconds: float
+    exploitability_mbb: float
+    exploitability_pot_percent: float
+
+
+class SpotResult(TypedDict):
+    exploitability_mbb: float
+    exploitability_pot_percent: float
+    best_response_mbb: Sequence[float]
+    value_mbb: float
+    iterations: int
+    seconds: float
+    hand_nodes_per_second: float
+    nodes: int
+    actions: list[str]
+    frequencies: list[float]
+    strategy: dict[str, list[float]]
+    values: dict[str, float]
+    opponent_values: dict[str, float]
+    history: list[SpotPoint]
+    png: NotRequired[str]
+
+
+def spot(request: SpotRequest) -> None:
     """Solve a turn or a river: what the player to act does with each hand, and what each hand is worth.
 
     The file has the keys board, pot, stacks, ranges and bets, of two entries the first for the player who acts first:
@@ -49,22 +76,23 @@ def spot(
     from foldwise.solver.full_width.vector_cfr import SCHEDULES
     from foldwise.solver.subgame.spot import SpotSolver
 
-    if schedule not in SCHEDULES:
-        raise DefinitionError(f"--schedule {schedule!r}: expected one of {', '.join(SCHEDULES)}")
+    png, iterations = request.png, request.iterations
+    if request.schedule not in SCHEDULES:
+        raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(SCHEDULES)}")
     if png is not None and not png.parent.is_dir():
         raise DefinitionError(f"--png {str(png)!r}: no folder {str(png.parent)!r}: make it first or give another file")
-    if iterations is None and seconds is None:
+    if iterations is None and request.seconds is None:
         iterations = _DEFAULT_ITERATIONS
-    asked = _read(file)
-    solver = SpotSolver(asked, threads or len(os.sched_getaffinity(0)), schedule, rivers)
+    threads = request.threads or len(os.sched_getaffinity(0))
+    solver = SpotSolver(_read(request.file), threads, request.schedule, request.rivers)
     line = ProgressLine("spot")
     line.say(f"{len(solver.game.nodes):,} nodes, {solver.game.num_bytes / 1e6:,.0f} MB of tables")
-    history, interrupted = _drive(solver, iterations, seconds, line)
+    history, interrupted = _drive(solver, iterations, request.seconds, line)
     result = _result(solver, history)
     if png is not None:
         _draw(solver, history[-1], png)
         result["png"] = str(png)
-    emit(result, as_json, lambda: _show(solver, history[-1], png))
+    emit(result, request.as_json, lambda: _show(solver, history[-1], png))
     if interrupted:
         raise typer.Exit(130)
 
@@ -85,15 +113,12 @@ def _drive(
     solver: "SpotSolver", iterations: int | None, seconds: float | None, line: ProgressLine
 ) -> tuple[list["SpotProgress"], bool]:
     """Solve to the end or to Ctrl-C; the measurements, and whether it was interrupted."""
-    asked: list[int] = []
+    history: list[SpotProgress] = []
 
-    def ask(number: int, _: FrameType | None) -> None:
-        asked.append(number)
+    def stop() -> None:
         solver.stop = True
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    history: list[SpotProgress] = []
-    try:
+    with stopped_by_signals(stop) as received:
         for progress in solver.run(iterations, seconds):
             shares = [1.0 * solver.iterations / iterations] if iterations is not None else []
             shares += [solver.seconds / seconds] if seconds else []
@@ -103,38 +128,35 @@ def _drive(
                 line.say(
                     f"{progress.iterations:,} iterations, {progress.pot_percent:.3f}% of the pot to be won from it"
                 )
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return history, bool(asked)
+    return history, bool(received)
 
 
-def _result(solver: "SpotSolver", history: list["SpotProgress"]) -> dict[str, Any]:
+def _result(solver: "SpotSolver", history: "Sequence[SpotProgress]") -> SpotResult:
     last = history[-1]
-    return {
-        "exploitability_mbb": last.exploitability.exploitability_mbb,
-        "exploitability_pot_percent": last.pot_percent,
-        "best_response_mbb": last.exploitability.best_response_mbb,
-        "value_mbb": last.exploitability.value_mbb,
-        "iterations": last.iterations,
-        "seconds": last.seconds,
-        "hand_nodes_per_second": solver.game.hand_nodes / last.seconds if last.seconds else 0.0,
-        "nodes": len(solver.game.nodes),
-        "actions": _actions(solver),
-        "frequencies": solver.frequencies(),
-        "strategy": solver.strategy(),
-        "values": solver.values(0),
-        "opponent_values": solver.values(1),
-        "history": [
-            {
-                "iterations": one.iterations,
-                "seconds": one.seconds,
-                "exploitability_mbb": one.exploitability.exploitability_mbb,
-                "exploitability_pot_percent": one.pot_percent,
-            }
-            for one in history
+    return SpotResult(
+        exploitability_mbb=last.exploitability.exploitability_mbb,
+        exploitability_pot_percent=last.pot_percent,
+        best_response_mbb=last.exploitability.best_response_mbb,
+        value_mbb=last.exploitability.value_mbb,
+        iterations=last.iterations,
+        seconds=last.seconds,
+        hand_nodes_per_second=solver.game.hand_nodes / last.seconds if last.seconds else 0.0,
+        nodes=len(solver.game.nodes),
+        actions=_actions(solver),
+        frequencies=solver.frequencies(),
+        strategy=solver.strategy(),
+        values=solver.values(0),
+        opponent_values=solver.values(1),
+        history=[
+            SpotPoint(
+                iterations=point.iterations,
+                seconds=point.seconds,
+                exploitability_mbb=point.exploitability.exploitability_mbb,
+                exploitability_pot_percent=point.pot_percent,
+            )
+            for point in history
         ],
-    }
+    )
 
 
 def _actions(solver: "SpotSolver") -> list[str]:
@@ -182,7 +204,7 @@ def _show_values(solver: "SpotSolver") -> None:
 
 
 def _draw(solver: "SpotSolver", last: "SpotProgress", output: Path) -> None:
-    from foldwise.cli.comparison_pictures import draw_strategy_grid
+    from foldwise.cli.support.comparison_pictures import draw_strategy_grid
     from foldwise.game.cards import cards_text
 
     actions = _actions(solver)

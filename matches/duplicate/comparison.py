@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import Player, make_player
+from foldwise.agent.player import Player
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
@@ -26,7 +28,8 @@ from foldwise.matches.duplicate.match import pairs_by_position, play_match
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan, Score, create_folder
 from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
-from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.statistics import Estimate, estimate, pair_values
+from foldwise.search.players import is_searching, make_player
 
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
@@ -45,8 +48,8 @@ class Table:
     folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
     score: Score = "chips"
 
-    def plan(self, first: str, second: str) -> MatchPlan:
-        external = first.startswith("cmd:") or second.startswith("cmd:")
+    def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
+        external = PlayerKind.PROGRAM in (first.kind, second.kind)
         return MatchPlan(
             players=(first, second),
             game=self.game,
@@ -58,13 +61,14 @@ class Table:
             score=self.score,
         )
 
-    def pairs(self, first: str, second: str) -> Float:
+    def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         """What `first` wins a hand in each pair, in chips, however they are scored."""
         plan = self.plan(first, second)
         if self.score == "expectation":
             values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
             return np.asarray(values.mean(axis=1))
-        if plan.over == "memory" and self.folder is None and self.score == "chips":
+        in_engine = plan.over == "memory" and not any(map(is_searching, plan.players))
+        if in_engine and self.folder is None and self.score == "chips":
             return self._pairs_in_memory(plan)
         with ExitStack() as stack:
             if self.folder is not None:
@@ -76,7 +80,7 @@ class Table:
             result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
                 raise DefinitionError(
-                    f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
+                    f"{str(first)!r} against {str(second)!r}: {result['faults']} faults; play it with 'match' to see"
                 )
             scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
@@ -87,8 +91,7 @@ class Table:
             players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
             _check_compiled(players)
             tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
-        first, second = tables
-        return (first[:, 0] + second[:, 1]) / 2.0
+        return np.asarray(pair_values(*tables).mean(axis=1))
 
     def estimate(self, pairs: Float) -> Estimate:
         return estimate(pairs, self.definition.big_blind)
@@ -124,7 +127,7 @@ class Difference:
 class Comparison:
     """Variants x opponents."""
 
-    opponents: list[str]
+    opponents: list[PlayerSpec]
     rows: list[Row]
     differences: list[Difference]
     seconds: float
@@ -135,25 +138,31 @@ def compare(
     table: Table,
     folder: Path,
     variants: Sequence[str],
-    opponents: Sequence[str],
+    opponents: Sequence[PlayerSpec | str],
     listen: Listener,
-    translation: str = "pseudo-harmonic",
+    translation: Translation = DEFAULT_TRANSLATION,
     listen_cells: CellListener | None = None,
 ) -> Comparison:
     """The strategy in `folder` under each of `variants`, against each of `opponents`."""
     start = time.monotonic()
-    pairs = np.empty((len(variants), len(opponents), table.hands))
+    players = list(map(as_player, opponents))
+    pairs = np.empty((len(variants), len(players), table.hands))
     for i, variant in enumerate(variants):
-        for j, opponent in enumerate(opponents):
-            listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
-            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
+        for j, player in enumerate(players):
+            listen(f"{variant} against {player.short()}", (i * len(players) + j) / (len(variants) * len(players)))
+            pairs[i, j] = table.pairs(variant_player(folder, variant, translation), player)
             if listen_cells is not None:
                 listen_cells(i, j, pairs[i, j])
-    return comparison_of(table, variants, opponents, pairs, time.monotonic() - start)
+    return comparison_of(table, variants, players, pairs, time.monotonic() - start)
+
+
+def variant_player(folder: Path, variant: str, translation: Translation) -> PlayerSpec:
+    """The strategy in `folder` under one of the post-processings that are compared."""
+    return PlayerSpec(PlayerKind.STRATEGY, str(folder), variant, translation)
 
 
 def comparison_of(
-    table: Table, variants: Sequence[str], opponents: Sequence[str], pairs: Float, seconds: float
+    table: Table, variants: Sequence[str], opponents: Sequence[PlayerSpec], pairs: Float, seconds: float
 ) -> Comparison:
     """The comparison of what each variant wins from each opponent in each pair, [variant, opponent, pair]."""
     rows = []
@@ -170,56 +179,112 @@ def comparison_of(
     return Comparison(list(opponents), rows, differences, seconds, hands / max(seconds, 1e-9))
 
 
-def comparison_dict(comparison: Comparison, exploitability_mbb: Sequence[float | None]) -> dict[str, Any]:
+class CellResult(TypedDict):
+    """What a variant won from one opponent, as JSON."""
+
+    opponent: str
+    mean_mbb: float
+    ci95_mbb: float
+    hands: int
+
+
+class RowResult(TypedDict):
+    """One variant, as JSON; what it can lose where that was asked for and can be said."""
+
+    variant: str
+    results: list[CellResult]
+    avg_mbb: float
+    avg_ci95_mbb: float
+    min_mbb: float
+    exploitability_mbb: NotRequired[float]
+    lbr_mbb: NotRequired[float]
+    lbr_ci95_mbb: NotRequired[float]
+    lbr_hands: NotRequired[int]
+
+
+class DifferenceResult(TypedDict):
+    """Two variants, as JSON."""
+
+    a: str
+    b: str
+    mean_mbb: float
+    ci95_mbb: float
+    results: list[CellResult]
+
+
+class ComparisonResult(TypedDict):
+    """`comparison.json`."""
+
+    strategy: str
+    seed: int
+    score: str
+    opponents: list[str]
+    rows: list[RowResult]
+    differences: list[DifferenceResult]
+    seconds: float
+    hands_per_second: float
+    boards_counted: NotRequired[int]
+
+
+def comparison_result(
+    comparison: Comparison,
+    exploitability_mbb: Sequence[float | None],
+    *,
+    strategy: str,
+    seed: int,
+    score: str,
+) -> ComparisonResult:
     """A comparison as JSON, with what each variant can lose where that is known."""
+    opponents = list(map(str, comparison.opponents))
     rows = []
     for row, exploitability in zip(comparison.rows, exploitability_mbb):
-        entry: dict[str, Any] = {
-            "variant": row.variant,
-            "results": [
-                {"opponent": opponent, **_result_dict(result)}
-                for opponent, result in zip(comparison.opponents, row.results)
-            ],
-            "avg_mbb": row.average.mean_mbb,
-            "avg_ci95_mbb": row.average.ci95_mbb,
-            "min_mbb": row.minimum_mbb,
-        }
+        entry = RowResult(
+            variant=row.variant,
+            results=_cells(opponents, row.results),
+            avg_mbb=row.average.mean_mbb,
+            avg_ci95_mbb=row.average.ci95_mbb,
+            min_mbb=row.minimum_mbb,
+        )
         if exploitability is not None:
             entry["exploitability_mbb"] = exploitability
         rows.append(entry)
     differences = [
-        {
-            "a": difference.a,
-            "b": difference.b,
-            "mean_mbb": difference.average.mean_mbb,
-            "ci95_mbb": difference.average.ci95_mbb,
-            "results": [
-                {"opponent": opponent, **_result_dict(result)}
-                for opponent, result in zip(comparison.opponents, difference.results)
-            ],
-        }
+        DifferenceResult(
+            a=difference.a,
+            b=difference.b,
+            mean_mbb=difference.average.mean_mbb,
+            ci95_mbb=difference.average.ci95_mbb,
+            results=_cells(opponents, difference.results),
+        )
         for difference in comparison.differences
     ]
-    return {
-        "opponents": comparison.opponents,
-        "rows": rows,
-        "differences": differences,
-        "seconds": comparison.seconds,
-        "hands_per_second": comparison.hands_per_second,
-    }
+    return ComparisonResult(
+        strategy=strategy,
+        seed=seed,
+        score=score,
+        opponents=opponents,
+        rows=rows,
+        differences=differences,
+        seconds=comparison.seconds,
+        hands_per_second=comparison.hands_per_second,
+    )
 
 
-def _result_dict(result: Estimate) -> dict[str, Any]:
-    return {"mean_mbb": result.mean_mbb, "ci95_mbb": result.ci95_mbb, "hands": 2 * result.count}
+def _cells(opponents: Sequence[str], results: Sequence[Estimate]) -> list[CellResult]:
+    return [
+        CellResult(opponent=opponent, mean_mbb=result.mean_mbb, ci95_mbb=result.ci95_mbb, hands=2 * result.count)
+        for opponent, result in zip(opponents, results)
+    ]
 
 
-def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:
+def cross_table(table: Table, players: Sequence[PlayerSpec | str], listen: Listener) -> list[list[Estimate | None]]:
     """What each row's player wins from each column's; None on the diagonal."""
+    specs = list(map(as_player, players))
     cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
     meetings = list(combinations(range(len(players)), 2))
     for done, (i, j) in enumerate(meetings):
-        listen(f"{players[i]} against {players[j]}", done / len(meetings))
-        result = table.estimate(table.pairs(players[i], players[j]))
+        listen(f"{specs[i].short()} against {specs[j].short()}", done / len(meetings))
+        result = table.estimate(table.pairs(specs[i], specs[j]))
         cells[i][j] = result
         cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
     return cells

@@ -1,13 +1,14 @@
-"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and taken up again."""
+"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and continued from there."""
 
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.storage.array_store import (
@@ -23,8 +24,8 @@ from foldwise.abstraction.storage.array_store import (
 )
 from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.scoring.local_best_response import LocalBestResponse
 from foldwise.matches.statistics import Estimate, estimate
 
 _MANIFEST: Final = "lbr.json"
@@ -45,6 +46,16 @@ class LbrManifest(BaseModel):
     arrays: dict[str, ArrayEntry]
 
 
+class Response(Protocol):
+    """Who plays the responder: hand by hand, or with all hands at once."""
+
+    definition: GameDefinition
+
+    def values(
+        self, deals: npt.NDArray[np.uint8], threads: int, first_number: int, listen: Callable[[int, Float], None] | None
+    ) -> Float: ...
+
+
 @dataclass(frozen=True)
 class LbrResult:
     """What the responder won."""
@@ -55,7 +66,7 @@ class LbrResult:
 
 
 def run_lbr(
-    response: LocalBestResponse,
+    response: Response,
     num_deals: int,
     seed: int,
     threads: int,
@@ -66,8 +77,8 @@ def run_lbr(
 ) -> LbrResult:
     """Play `num_deals` from both positions; `settings` says what a folder's values were made with.
 
-    Deals come from the seed alone, as a dealer draws them, so a run that was stopped goes on where it was and one that is
-    finished can be made longer.
+    Deals come from the seed alone, as a dealer draws them, so a run that was stopped continues where it was and one that is
+    finished can be extended.
     """
     definition = response.definition
     deals = Shoe(definition, seed).cards(num_deals)
@@ -104,19 +115,38 @@ def run_lbr(
     )
 
 
-def lbr_dict(result: LbrResult) -> dict[str, Any]:
+class PositionSummary(TypedDict):
+    """One position of a run, as JSON."""
+
+    position: int
+    lbr_mbb: float
+    ci95_mbb: float | None
+
+
+class LbrSummary(TypedDict):
+    """A run, as JSON."""
+
+    lbr_mbb: float
+    ci95_mbb: float | None
+    sd_mbb: float | None
+    hands: int
+    positions: list[PositionSummary]
+    seconds: float
+
+
+def lbr_summary(result: LbrResult) -> LbrSummary:
     """A result as JSON."""
-    return {
-        "lbr_mbb": result.total.mean_mbb,
-        "ci95_mbb": _finite(result.total.ci95_mbb),
-        "sd_mbb": _finite(result.total.sd_mbb),
-        "hands": 2 * result.total.count,
-        "positions": [
-            {"position": position, "lbr_mbb": found.mean_mbb, "ci95_mbb": _finite(found.ci95_mbb)}
+    return LbrSummary(
+        lbr_mbb=result.total.mean_mbb,
+        ci95_mbb=_finite(result.total.ci95_mbb),
+        sd_mbb=_finite(result.total.sd_mbb),
+        hands=2 * result.total.count,
+        positions=[
+            PositionSummary(position=position, lbr_mbb=found.mean_mbb, ci95_mbb=_finite(found.ci95_mbb))
             for position, found in enumerate(result.positions)
         ],
-        "seconds": result.seconds,
-    }
+        seconds=result.seconds,
+    )
 
 
 def _finite(value: float) -> float | None:
