@@ -1,8 +1,6 @@
 """Players: what answers a state, and who makes one of its name."""
 
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
@@ -11,6 +9,7 @@ from foldwise.agent.strategy_player import Decision, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.match_state import MatchState
+from foldwise.game.python_file import PYTHON, load_name, own_code_error
 
 
 class Player(Protocol):
@@ -24,25 +23,17 @@ class Player(Protocol):
     def choose(self, state: MatchState) -> Action: ...
 
 
-def make_python_player(player_spec: PlayerSpec, seed: int) -> Player:
+def make_python_player(player: PlayerSpec, seed: int) -> Player:
     """`python:FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
-    text = player_spec.subject
-    file, _, name = text.rpartition(":")
-    path = Path(file)
-    if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that exists")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
+    spec, expected = f"{PYTHON}{player.subject}", "a class that takes a seed"
+    make = load_name("player", spec, expected)
     try:
-        spec.loader.exec_module(module)
-        player: Player = getattr(module, name)(seed)
+        made: Player = make(seed)
     except Exception as error:  # the user's own code may raise anything; the command says it in one line
-        raise DefinitionError(f"player 'python:{text}': {error!r}: expected a class that takes a seed") from error
-    if not callable(getattr(player, "choose", None)):
-        raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
-    return player
+        raise own_code_error("player", spec, error, expected) from error
+    if not callable(getattr(made, "choose", None)):
+        raise DefinitionError(f"player {spec!r}: it has no choose(state): see docs/api/player.md")
+    return made
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table as TextTable
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
-    from foldwise.matches.plan import Score
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
@@ -95,6 +94,7 @@ def compare(request: CompareRequest) -> None:
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
     from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.translation import parse_translation
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
@@ -102,7 +102,7 @@ def compare(request: CompareRequest) -> None:
     from foldwise.search.language import parse_steps, parse_variants
 
     folder, output = request.directory.resolve(), request.output
-    typed = request.sweep if request.sweep is not None else request.variants
+    typed = resolve_rules(request.sweep if request.sweep is not None else request.variants)
     steps = [parse_steps(with_search(str(variant), request.search)) for variant in parse_variants(typed)]
     texts = list(map(str, steps))
     if len(set(texts)) < len(texts):
@@ -166,7 +166,7 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
         over=request.over,
         jobs=request.jobs or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
     )
 
 
@@ -236,8 +236,8 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tup
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.match import RunListener
-    from foldwise.matches.plan import MatchPlan, Score
+    from foldwise.matches.plan import MatchPlan
     from foldwise.matches.results import MatchResult
 
 
@@ -107,7 +107,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
         repeat=request.repeat or (1000 if request.until_ci is not None else 1),
         over="tcp" if request.over == "tcp" else "memory",
         all_in_ev=request.all_in_ev,
-        score=cast("Score", request.score),
+        score=request.score,
         until_ci_mbb=request.until_ci,
         deadline_seconds=request.deadline,
         explain=request.explain,

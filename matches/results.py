@@ -10,9 +10,10 @@ import numpy as np
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
+from foldwise.matches.scores import SCORES
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
-# A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+# A match scored by its boards needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
 _TUNED_BOARDS = 500
 
 
@@ -22,7 +23,7 @@ def half_width(plan: MatchPlan, pairs: Estimate) -> float:
         return pairs.ci95_mbb
     if pairs.count < 2:
         return math.inf
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         return sequence_half_width(pairs.sd_mbb, pairs.count, _TUNED_BOARDS)
     return sequence_half_width(pairs.sd_mbb, pairs.count)
 

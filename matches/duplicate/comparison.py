@@ -26,8 +26,9 @@ from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.match import pairs_by_position, play_match
 from foldwise.matches.engine.compiled_match import play_values
-from foldwise.matches.plan import MatchPlan, Score, create_folder
-from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
+from foldwise.matches.plan import MatchPlan, ScoreName, create_folder
+from foldwise.matches.scores import SCORES, load_score
+from foldwise.matches.scoring.scorers import make_scorer
 from foldwise.matches.statistics import Estimate, estimate, pair_values
 from foldwise.search.players import is_searching, make_player
 
@@ -46,7 +47,7 @@ class Table:
     over: str  # tcp or memory; an external program plays over tcp whatever this says
     jobs: int
     folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
-    score: Score = "chips"
+    score: ScoreName = "chips"
 
     def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
         external = PlayerKind.PROGRAM in (first.kind, second.kind)
@@ -64,8 +65,10 @@ class Table:
     def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         """What `first` wins a hand in each pair, in chips, however they are scored."""
         plan = self.plan(first, second)
-        if self.score == "expectation":
-            values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
+        board_values = SCORES[self.score].board_values
+        if board_values:
+            score = load_score(board_values)
+            values = score(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
             return np.asarray(values.mean(axis=1))
         in_engine = plan.over == "memory" and not any(map(is_searching, plan.players))
         if in_engine and self.folder is None and self.score == "chips":

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, T
 from itertools import cycle, islice
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.bots import Bot
 from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.strategy_player import StrategyPlayer
@@ -23,8 +24,9 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
+from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
@@ -43,9 +45,9 @@ def play_match(
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
-        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
         return result
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
@@ -74,7 +76,7 @@ def play_match(
     searched = search_summary(plan, folder, num_matches)
     if searched is not None:
         result["search"] = searched
-    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 
 

@@ -7,8 +7,9 @@ from typing import TypedDict
 
 import numpy as np
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.player import Player
-from foldwise.matches.plan import MatchPlan, Run, save_json
+from foldwise.matches.plan import MatchPlan, Run
 from foldwise.matches.results import SearchSummary
 from foldwise.search.players import is_searching
 
@@ -31,7 +32,7 @@ def write_report(player: Player, path: Path) -> None:
         kept = _Report(
             solves=report.solves, fallbacks=report.fallbacks, unpriced=report.unpriced, seconds=report.seconds
         )
-        save_json(path, json.dumps(kept) + "\n")
+        write_whole(path, json.dumps(kept) + "\n")
 
 
 def search_summary(plan: MatchPlan, folder: Path, num_matches: int) -> SearchSummary | None:
