@@ -23,6 +23,7 @@ from foldwise.cli import (
     people,
     report,
     score,
+    serve,
 )
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 from foldwise.postprocess.language import PipelineError
@@ -49,6 +50,7 @@ for _commands in (
     network,
     report,
     export,
+    serve,
     bench,
 ):
     _commands.register(app)
