@@ -38,7 +38,10 @@ def listen(address: str, port: int) -> socket.socket:
 
 
 def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called once requests are answered."""
+    """Serve until SIGTERM, or until SIGINT, which raises `KeyboardInterrupt` as everywhere.
+
+    `ready` is called once requests are answered.
+    """
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -51,21 +54,26 @@ def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
         ws_max_size=1 << 16,
         ws="websockets-sansio",
     )
-    asyncio.run(_serve(_Server(config), sock, ready))
+    if asyncio.run(_serve(_Server(config), sock, ready)) == signal.SIGINT:
+        raise KeyboardInterrupt
 
 
-async def _serve(server: _Server, sock: socket.socket, ready: Callable[[], None]) -> None:
+async def _serve(server: _Server, sock: socket.socket, ready: Callable[[], None]) -> signal.Signals | None:
+    """The signal that ended it."""
     loop = asyncio.get_running_loop()
+    ended: list[signal.Signals] = []
 
-    def end() -> None:
+    def end(number: signal.Signals) -> None:
         server.force_exit = server.should_exit  # the second time at once
         server.should_exit = True
+        ended.append(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
+        loop.add_signal_handler(number, end, number)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
     if not serving.done():
         ready()
     await serving
+    return ended[0] if ended else None
