@@ -137,7 +137,7 @@ def play(
     player: Annotated[
         str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
     ],
-    host: Annotated[str | None, typer.Argument(help="Address of the dealer.")] = None,
+    host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None,
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None,
     postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None,
     translation: Annotated[
@@ -164,10 +164,21 @@ def play(
         int | None, typer.Option(help="With --broker: the seat, from 1; default: a free one.", min=1)
     ] = None,
     patience: PatienceOption = 60.0,
+    hands: Annotated[int, typer.Option(help="At an HTTP table: hands to play.", min=1, max=MOST_HANDS)] = 1000,
+    user: Annotated[
+        str | None,
+        typer.Option(help="At an HTTP table: log in by this name, with the password in FOLDWISE_TABLE_PASSWORD."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="At an HTTP table: folder for http.log.")
+    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> int:
     """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
+
+    A single address that starts with http is a table of Slumbot's interface, as 'foldwise serve' is one: there --hands
+    are played, logged with -o, and scored.
 
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
@@ -178,7 +189,10 @@ def play(
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
 
     Example: foldwise play runs/small --broker mqtt://127.0.0.1 --table demo
+
+    Example: foldwise play runs/small http://127.0.0.1:8765 --hands 500 -o runs/http
     """
+    at_http = host is not None and port is None and host.startswith(("http://", "https://"))
     if player == "human":
         from foldwise.cli.people import play_human
 
@@ -191,9 +205,13 @@ def play(
     from foldwise.agent.player import make_player
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 
-    if (broker is None) != (table is None) or (broker is None) != (host is not None and port is not None):
-        raise DefinitionError("play: expected HOST and PORT of a dealer, or --broker URL and --table NAME")
-    made = make_player(_with_options(player_spec(player), postprocess, translation), seed)
+    complete = at_http or (host is not None and port is not None)
+    if (broker is None) != (table is None) or (broker is None) != complete:
+        raise DefinitionError(
+            "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
+        )
+    spec = _with_options(player_spec(player), postprocess, translation)
+    made = make_player(spec, seed)
     definition = table_definition(game) if game is not None else None
     if isinstance(made, StrategyPlayer):
         definition = definition or made.definition
@@ -202,6 +220,11 @@ def play(
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif explain:
         raise DefinitionError(f"--explain: player {player!r} is no strategy")
+    if at_http and host is not None:
+        from foldwise.cli.http_play import play_http
+
+        rules = definition or table_definition("hunl")
+        return play_http(made, spec, rules, host, hands, user, output, patience, as_json)
     if broker is not None and table is not None:
         report = play_remote(made, definition, broker, table, seat, deadline or 5.0, patience)
     else:

@@ -5,7 +5,7 @@ amount of a raise is what the player has put in over the whole hand.
 """
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition
@@ -14,7 +14,8 @@ from foldwise.game.errors import FormatError, IllegalActionError
 _ACTION = re.compile(r"[kcf]|b(\d{1,9})")
 
 
-class StreetBetting(NamedTuple):
+@dataclass(frozen=True)
+class StreetBetting:
     """The betting of a hand, and what everyone had put in before its present street."""
 
     betting: BettingState
