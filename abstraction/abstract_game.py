@@ -14,10 +14,10 @@ import xxhash
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.deal_kernels import draw_categories
 from foldwise.abstraction.deals.joint_deals import JointDeals
+from foldwise.game.arrays import Float
 from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import DECISION
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 
 

@@ -25,6 +25,7 @@ from foldwise.abstraction.storage.array_store import (
     write_array,
 )
 from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quantise
+from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError
 from foldwise.game.library import is_built_in
 from foldwise.game.tree import NODE_DTYPE, Tree
@@ -35,8 +36,6 @@ FORMAT_VERSION: Final = 1
 # From these many entries on, a probability takes 16 and 8 bits.
 _SIXTEEN_BIT_ENTRIES = 1_000_000
 _EIGHT_BIT_ENTRIES = 100_000_000
-
-Float = npt.NDArray[np.float64]
 
 
 class Evaluation(BaseModel):

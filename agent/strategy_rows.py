@@ -15,6 +15,7 @@ from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.typed_state import read_betting
+from foldwise.game.arrays import Float
 from foldwise.game.cards import RANKS, cards_text, rank_of
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
@@ -25,7 +26,6 @@ from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
 
 _NO_STACK = 2**31 - 1
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

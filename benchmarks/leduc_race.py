@@ -21,9 +21,10 @@ from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_a
 from foldwise.abstraction.deals.joint_deals import enumerate_bluff
 from foldwise.game.bluff import Bluff
 from foldwise.solver.config import SolverConfig
+from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import walk_full_width
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling.public_chance import PublicChance
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
-from foldwise.matches.scoring.ranges import Float
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
 # A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.

@@ -10,7 +10,7 @@ from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.config import FULL_WIDTH
-from foldwise.solver.response.best_response import is_wide
+from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels

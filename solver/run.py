@@ -16,8 +16,9 @@ from foldwise.solver.checkpoint import Solver, load_checkpoint, save_checkpoint
 from foldwise.solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
 from foldwise.solver.full_width.batch_cfr import BatchCfr
 from foldwise.solver.full_width.vector_cfr import VectorCfr
+from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
-from foldwise.solver.response.best_response import Policy, is_wide
+from foldwise.solver.response.best_response import Policy
 from foldwise.solver.response.responses import has_response, make_response
 from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from foldwise.solver.sampling.mccfr import Mccfr

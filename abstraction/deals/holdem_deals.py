@@ -15,11 +15,11 @@ from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
 from foldwise.abstraction.deals.sequence_counting import load_sequence_matrices
 from foldwise.abstraction.deals.sequence_matrices import SequenceMatrices
 from foldwise.abstraction.threads import Report, run_blocks
+from foldwise.game.arrays import Float
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
 from foldwise.game.hole_cards import PAIR_CARDS
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 
 BOARD_SIZES = (0, 3, 4, 5)

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.deals.alias_kernels import build_alias
+from foldwise.game.arrays import Float
 from foldwise.game.bluff import Bluff
 from foldwise.game.cards import rank_of
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import rank_hand
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 
 # What a showdown is worth to player 0 per chip at stake: he loses, ties, wins.

@@ -25,9 +25,10 @@ from foldwise.abstraction.deals.sequence_kernels import (
     count_boards,
     turn_cells_block,
 )
-from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, Float, SequenceMatrices
+from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.threads import Report, run_blocks
+from foldwise.game.arrays import Float
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import FormatError
 from foldwise.game.evaluator import evaluator_tables

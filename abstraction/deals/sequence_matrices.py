@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Float = npt.NDArray[np.float64]
+from foldwise.game.arrays import Float
+
 Int = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.floating[Any]]
 NUM_BOARDS = 134_459  # suit-distinct boards of five cards

@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import Player, make_player
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.match import pairs_by_position, play_match
@@ -28,7 +28,6 @@ from foldwise.matches.plan import MatchPlan, Score, create_folder
 from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
 from foldwise.matches.statistics import Estimate, estimate
 
-Float = npt.NDArray[np.float64]
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
 

@@ -20,16 +20,16 @@ import numpy as np
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.processes import play_over_tcp
-from foldwise.matches.engine.compiled_match import HandListener, MemoryMatch, play_in_memory
+from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
 from foldwise.matches.results import match_result, narrow_enough
-from foldwise.matches.scoring.ranges import Float
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
 from foldwise.matches.statistics import position_values
-from foldwise.matches.table.log import hand_number, state_lines
+from foldwise.matches.table.log import HandListener, hand_number, state_lines
 from foldwise.matches.table.log_tail import LogTail
 
 _REPORT_SECONDS = 2.0

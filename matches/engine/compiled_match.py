@@ -7,7 +7,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,14 @@ from foldwise.game.table_rules import table_rules
 from foldwise.matches.engine import compiled_match_kernels as kernels
 from foldwise.matches.plan import MatchStoppedError
 from foldwise.matches.table.hand import Hand, check_playable, score_line, seat_of_position
-from foldwise.matches.table.log import drop_unfinished_line, header_text, is_complete, seat_values, state_lines
+from foldwise.matches.table.log import (
+    HandListener,
+    drop_unfinished_line,
+    header_text,
+    is_complete,
+    seat_values,
+    state_lines,
+)
 
 _BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
 _VALUES_BLOCK_HANDS = 5000
@@ -172,13 +179,6 @@ def play_values(
 def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
     if stop is not None and stop.is_set():
         raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
-
-
-class HandListener(Protocol):
-    """Gets finished hands in blocks; it must not keep the match waiting."""
-
-    def __call__(self, first_number: int, by_seat: npt.NDArray[np.float64], lines: bytes) -> None:
-        """What each seat won from hand `first_number` on, [hand, seat], and the hands' log lines."""
 
 
 def play_in_memory(

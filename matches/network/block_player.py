@@ -19,6 +19,7 @@ from foldwise.abstraction.strategy import MANIFEST, Strategy
 from foldwise.agent.player import Player, make_player
 from foldwise.agent.strategy_player import OpenStrategy, parse_spec
 from foldwise.agent.translation import parse_translation
+from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -28,7 +29,6 @@ from foldwise.matches.plan import MatchPlan
 from foldwise.matches.table.hand import check_playable
 from foldwise.postprocess.language import parse_pipeline
 
-Float = npt.NDArray[np.float64]
 _DEAL_HANDS = 100_000
 _MAX_TABLES = 16
 _MAX_STRATEGIES = 8

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from foldwise.game.definition import parse_definition
@@ -29,7 +28,6 @@ from foldwise.matches.network.messages import (
 from foldwise.matches.plan import save_json
 from foldwise.matches.table.log import drop_unfinished_line
 
-Float = npt.NDArray[np.float64]
 JOB_FILE = "job.json"
 BLOCKS_FILE = "blocks.jsonl"
 

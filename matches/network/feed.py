@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.matches.duplicate.comparison import Float, Table
-from foldwise.matches.engine.compiled_match import HandListener
+from foldwise.game.arrays import Float
+from foldwise.matches.duplicate.comparison import Table
 from foldwise.matches.network.block_store import BlockStore
 from foldwise.matches.network.connection import PATIENCE_SECONDS, Broker, BrokerError, Link, Outgoing, Say
 from foldwise.matches.network.messages import (
@@ -33,6 +33,7 @@ from foldwise.matches.network.messages import (
 )
 from foldwise.matches.plan import MatchPlan, Run
 from foldwise.matches.statistics import Estimate, estimate_of_sums
+from foldwise.matches.table.log import HandListener
 
 BATCH_SECONDS = 0.5
 BATCH_LINES = 1000  # at most; a match in memory plays a hundred times as many

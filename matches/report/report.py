@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 
 from foldwise.agent.translation import DEFAULT_TRANSLATION
+from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.plan import PLAN_FILE, Run, load_plan
@@ -32,7 +32,6 @@ from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.matches.table.log import hand_number, line_values, parse_state_line, state_lines
 
-Float = npt.NDArray[np.float64]
 COMPARISON_FILE = "comparison.json"
 TOURNAMENT_FILE = "tournament.json"
 MATCHES_FOLDER = "matches"  # of a comparison or tournament that kept its logs

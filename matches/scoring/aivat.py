@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
@@ -31,7 +32,7 @@ from foldwise.game.table_rules import table_rules
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round
-from foldwise.matches.scoring.ranges import Float, View
+from foldwise.matches.scoring.ranges import View
 from foldwise.matches.table.log import LoggedHand
 
 _MAX_PARTICLES = 128

@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.table_rules import table_rules
 from foldwise.matches.scoring import expectation_kernels as kernels
-from foldwise.matches.scoring.ranges import Float, RangeBoard, all_boards, board_view, range_board
+from foldwise.matches.scoring.ranges import RangeBoard, all_boards, board_view, range_board
 
 # On 20 boards of hunl-small against hunl-tiny: sd 78.8 mbb, 79.0 without roulette, for 0.72 of the time.
 DEFAULT_LEAST_CHIPS = 0.05

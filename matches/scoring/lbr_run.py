@@ -21,10 +21,10 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.scoring.local_best_response import LocalBestResponse
-from foldwise.matches.scoring.ranges import Float
 from foldwise.matches.statistics import Estimate, estimate
 
 _MANIFEST: Final = "lbr.json"

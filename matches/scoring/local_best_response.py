@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
@@ -38,7 +39,7 @@ from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.table_rules import table_rules
 from foldwise.matches.scoring import lbr_kernels as kernels
-from foldwise.matches.scoring.ranges import Float, View
+from foldwise.matches.scoring.ranges import View
 
 DEFAULT_SAMPLES: Final = 1000
 STREET_NAMES: Final = ("preflop", "flop", "turn", "river")

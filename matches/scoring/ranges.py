@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.card_lookup import CardLookup
+from foldwise.game.arrays import Float
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
 from foldwise.game.evaluator import evaluator_tables
@@ -17,7 +18,6 @@ from foldwise.game.hole_cards import PAIR_CARDS
 from foldwise.game.showdown import empty_board, empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 
-Float = npt.NDArray[np.float64]
 _NO_MATRIX = np.zeros((0, 0))
 # A game is scored on every one of its boards if it has no more than this.
 _MAX_ENUMERATED_BOARDS = 500

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from foldwise.abstraction.storage.array_store import map_file
 from foldwise.agent.player import make_player
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
+from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
@@ -21,7 +22,6 @@ from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
-from foldwise.matches.scoring.ranges import Float
 from foldwise.matches.table.log import line_values, parse_state_line
 
 SCORES = ("chips", "expectation", "aivat")

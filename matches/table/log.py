@@ -5,8 +5,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Protocol, TypeVar
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError
@@ -23,6 +24,13 @@ def header_text(name: str, game: str, num_hands: int, seed: int, limits_ms: tupl
         f"# name/game/hands/seed {name} {game} {num_hands} {seed % 2**32}\n"
         f"#--t_response {response}\n#--t_hand {hand}\n#--t_per_hand {per_hand}\n"
     )
+
+
+class HandListener(Protocol):
+    """Gets finished hands in blocks; it must not keep the match waiting."""
+
+    def __call__(self, first_number: int, by_seat: Float, lines: bytes) -> None:
+        """What each seat won from hand `first_number` on, [hand, seat], and the hands' log lines."""
 
 
 class LogFile:

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.game.errors import FormatError
-from foldwise.matches.engine.compiled_match import HandListener
-from foldwise.matches.table.log import hand_number, seat_values
+from foldwise.matches.table.log import HandListener, hand_number, seat_values
 
 _CHUNK = 1 << 20
 

@@ -17,6 +17,7 @@ from foldwise.abstraction.config import check_config
 from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES, CardSource
 from foldwise.abstraction.storage.array_store import ArrayEntry, write_array
 from foldwise.abstraction.strategy import CARDS, pack_strategy, stored_dtype
+from foldwise.game.arrays import Counts, Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame
 from foldwise.game.rng import make_states
@@ -24,14 +25,13 @@ from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed.batch import Answer, Batch, ChildReport, external_options
 from foldwise.solver.distributed.checkpoint import Shard, load_shard
 from foldwise.solver.distributed.child_kernels import run_continuations
-from foldwise.solver.distributed.flops import Counts, FlopDeals, PublicDeals, make_flop_tables
+from foldwise.solver.distributed.flops import FlopDeals, PublicDeals, make_flop_tables
 from foldwise.solver.distributed.pieces import Piece, child_piece
 from foldwise.solver.memory_estimate import available_bytes
 from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.sampling_kernels import Frames, WalkOptions
 
-Float = npt.NDArray[np.float64]
 HEAD_STREAMS = 2  # random streams 0 and 1 are the head's: hands, and its walks
 
 

@@ -12,13 +12,12 @@ import numpy.typing as npt
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
+from foldwise.game.arrays import Counts, Float
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.solver.distributed.child_kernels import count_flops, draw_boards
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 Hands = npt.NDArray[np.uint8]
-Counts = npt.NDArray[np.int64]
 
 NUM_FLOPS = 22_100  # C(52, 3)
 FLOPS_LEFT = 17_296  # C(48, 3): once four hole cards are dealt

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
 from foldwise.solver.config import RunConfig
@@ -27,8 +28,6 @@ from foldwise.solver.distributed.pieces import Piece, child_piece, top_piece, wh
 from foldwise.solver.distributed.top_kernels import deal_hands, run_top
 from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
 from foldwise.solver.sampling.frames import make_frames
-
-Float = npt.NDArray[np.float64]
 
 # A batch decides by regrets as old as the batches under way, and moves them all at once. Where actions are mixed, regrets
 # are a balance that random draws push about by the root of its visits; a batch may bring only a fraction of that many

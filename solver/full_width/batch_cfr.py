@@ -10,7 +10,7 @@ from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.batch_game import BatchGame
 from foldwise.solver.full_width.batch_kernels import reach_by_regrets, update_regrets
 from foldwise.solver.full_width.vector_cfr import SCHEDULES
-from foldwise.solver.response.best_response import exact_matrices
+from foldwise.solver.full_width.vector_game import exact_matrices
 
 
 class BatchCfr:

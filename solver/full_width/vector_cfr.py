@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.arrays import Float
 from foldwise.solver.config import SolverConfig
+from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import run_full_width
-from foldwise.solver.response.best_response import make_vector_frames, make_vector_game
-
-Float = npt.NDArray[np.float64]
 
 
 class Steps(NamedTuple):

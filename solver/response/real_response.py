@@ -34,6 +34,7 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
@@ -44,7 +45,6 @@ from foldwise.game.tree import Tree
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.response import real_response_kernels as kernels
 
-Float = npt.NDArray[np.float64]
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 NUM_FLOPS: Final = 1755

@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.solver.response.best_response import ExactResponse, Exploitability, Policy, has_exact_response
+from foldwise.solver.full_width.vector_game import has_exact_response
+from foldwise.solver.response.best_response import ExactResponse, Exploitability, Policy
 from foldwise.solver.response.two_round_response import TwoRoundResponse, has_two_round_response
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.threads import run_blocks
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hand_index import hand_index
@@ -19,8 +20,6 @@ from foldwise.game.showdown_kernels import NUM_RANKS
 from foldwise.game.tree_kernels import CHANCE, FOLDED
 from foldwise.solver.response.best_response import Exploitability, Policy
 from foldwise.solver.response.two_round_kernels import ResponseFrames, respond_on_flops
-
-Float = npt.NDArray[np.float64]
 
 _HANDS = 1176  # on a flop
 _OTHERS = 1081  # that the opponent may hold then

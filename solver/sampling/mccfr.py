@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
@@ -15,7 +16,6 @@ from foldwise.solver.sampling import block_kernels
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
-Float = npt.NDArray[np.float64]
 State = npt.NDArray[np.uint64]
 
 # Walks a block of deals: the signature of `solver.sampling.block_kernels`; returns the nodes visited.

@@ -12,6 +12,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.abstraction.deals.joint_deals import JointDeals
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -23,7 +24,6 @@ from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch
 from foldwise.solver.sampling.public_kernels import Ends, Hands, PublicFrames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int32]
 State = npt.NDArray[np.uint64]
 

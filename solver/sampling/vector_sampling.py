@@ -14,16 +14,15 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_states
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.response.best_response import has_exact_response, make_vector_game
+from foldwise.solver.full_width.vector_game import has_exact_response, make_vector_game
 from foldwise.solver.sampling import sampling_policy_kernels as kernels
 from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules
 from foldwise.solver.sampling.vector_sampling_kernels import SamplingFrames, run_semivector, run_vector
 from foldwise.solver.side_by_side import side_by_side
-
-Float = npt.NDArray[np.float64]
 
 _TRAVERSER = {
     "average": kernels.UNIFORM_ACTIONS,

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS
@@ -26,10 +27,6 @@ from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Nodes, build_subtree, legal_actions
-
-Float = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
 
 _RIVER_CARDS = 5
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known

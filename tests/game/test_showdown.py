@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from foldwise.game.arrays import Float
 from foldwise.game.cards import parse_cards
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.showdown_kernels import settle_fold, settle_showdown
-
-Float = NDArray[np.float64]
 
 
 def all_pairs(board: list[int], reach: Float) -> tuple[Float, Float]:

@@ -8,9 +8,10 @@ import numpy.typing as npt
 import pytest
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import walk_full_width
 from foldwise.solver.regret_kernels import current_policy, match_regrets, normalise_sums, scale_tables
-from foldwise.solver.response.best_response import ExactResponse, make_vector_frames, make_vector_game
+from foldwise.solver.response.best_response import ExactResponse
 from tests.oracles.naive_solver import (
     History,
     NaiveGame,

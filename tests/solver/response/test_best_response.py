@@ -7,7 +7,8 @@ from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_a
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
 from foldwise.game.tree_kernels import CHANCE
-from foldwise.solver.response.best_response import ExactResponse, has_exact_response
+from foldwise.solver.full_width.vector_game import has_exact_response
+from foldwise.solver.response.best_response import ExactResponse
 from tests.oracles.naive_solver import (
     best_response,
     expected_value,

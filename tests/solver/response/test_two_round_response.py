@@ -1,13 +1,13 @@
 """Exact best responses in two-round hold'em: against matrices of all pairs of hands."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.boards import Boards, boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.deals.holdem_deals import CardSource
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.evaluator import rank_pairs
 from foldwise.game.hand_index import hand_index
@@ -20,7 +20,6 @@ from foldwise.solver.response.two_round_response import TwoRoundResponse, has_tw
 from tests.oracles.naive_solver import random_policy, small_game
 from tests.solver.sampling.test_public_chance import coarse_two_limit
 
-Float = npt.NDArray[np.float64]
 MASKS = (np.int64(1) << PAIR_CARDS.astype(np.int64)).sum(axis=1)
 APART = ((MASKS[:, None] & MASKS[None, :]) == 0).astype(float)  # [1326, 1326]
 

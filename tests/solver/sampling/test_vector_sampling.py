@@ -18,8 +18,9 @@ from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
 from foldwise.solver.full_width import vector_kernels
+from foldwise.solver.full_width.vector_game import make_vector_game
 from foldwise.solver.regret_kernels import normalise_sums
-from foldwise.solver.response.best_response import ExactResponse, make_vector_game
+from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling import sampling_policy_kernels, vector_sampling_kernels
 from foldwise.solver.sampling.sampling_policy_kernels import (
     SamplingRules,

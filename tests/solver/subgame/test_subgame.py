@@ -1,9 +1,9 @@
 """Subgames without card abstraction: against the slow vector solver on matrices of all pairs of hands."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -16,7 +16,6 @@ from foldwise.solver.full_width.vector_cfr import SCHEDULES
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import build_subtree
 
-Float = npt.NDArray[np.float64]
 MENU = BetMenu.same_everywhere([pot_size(1.0), ALL_IN], 4)
 
 
