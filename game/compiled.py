@@ -32,7 +32,8 @@ _UPSTREAM = {
     "solver": ("game", "abstraction", "solver"),
     "postprocess": ("postprocess",),
     "agent": ("game", "abstraction", "postprocess", "agent"),
-    "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
+    "search": ("game", "abstraction", "solver", "postprocess", "agent", "search"),
+    "matches": ("game", "abstraction", "postprocess", "agent", "search", "matches"),
 }
 _UNUSED_SECONDS = 14 * 24 * 3600
 
