@@ -19,8 +19,8 @@ from foldwise.postprocess import transforms
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy
-from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.gadget import Gadget
+from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
 

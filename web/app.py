@@ -7,9 +7,12 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from foldwise.web.assets import asset_routes
 from foldwise.web.door import Door
 from foldwise.web.guard import Access, Guard
 from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
+from foldwise.web.play import PlayRoutes
+from foldwise.web.scores import SessionScores, StrategyValues
 from foldwise.web.sessions import Sessions
 from foldwise.web.solving import SolveQueue
 
@@ -31,5 +34,10 @@ def make_app(settings: TableSettings) -> ASGIApp:
     sessions = Sessions(settings.sessions_folder, opponents, solving)
     first = Opponent.model_validate({"name": (opponents.names() or [DEFAULT_BOT])[0], "search": settings.search})
     opponents.warm_up(first)
-    routes: list[BaseRoute] = [*Door(sessions, first, settings.access).routes()]
+    values = StrategyValues(opponents)
+    routes: list[BaseRoute] = [
+        *asset_routes(),
+        *Door(sessions, first, settings.access).routes(),
+        *PlayRoutes(sessions, SessionScores(opponents, values), solving, first).routes(),
+    ]
     return Guard(Starlette(routes=routes), settings.access)

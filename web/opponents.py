@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from foldwise.agent.bots import BOT_CODES, Bot
-from foldwise.agent.player import Player, guarded_choice, make_player, warm_up
+from foldwise.agent.player import Player, guarded_choice, warm_up
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
@@ -18,6 +18,8 @@ from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.search.player import SearchPlayer
+from foldwise.search.settings import SearchSettings
 
 SearchMode = Literal["off", "fast", "normal", "deep"]
 DEFAULT_BOT = "bot:strength"  # of a server without strategies
@@ -105,12 +107,11 @@ class Opponents:
         """A player of its own for one seat."""
         if opponent.is_bot:
             return Bot(opponent.name.removeprefix(_BOT), seed)
-        player: Player
-        if opponent.search == "off":
-            player = self.open(opponent.name).player(parse_pipeline(opponent.postprocess), seed)
-        else:  # the one place where a searching player is made
-            steps = "" if opponent.postprocess == "none" else f", {opponent.postprocess}"
-            player = make_player(f"strategy:{self.folder(opponent.name)}|search({opponent.search}){steps}", seed)
+        pipeline = parse_pipeline(opponent.postprocess)
+        table = self.open(opponent.name).player(pipeline, seed)
+        player: Player = table
+        if opponent.search != "off":
+            player = SearchPlayer(table, pipeline, SearchSettings(opponent.search))
         warm_up(player)
         return player
 

@@ -1,0 +1,2 @@
+import { el } from "./dom.js";
+export function show(place) { place.replaceChildren(el("p", {}, "…")); }
