@@ -22,6 +22,7 @@ from foldwise.cli import (
     online,
     people,
     report,
+    review,
     score,
     serve,
 )
@@ -49,6 +50,7 @@ for _commands in (
     lbr,
     network,
     report,
+    review,
     export,
     serve,
     bench,

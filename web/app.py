@@ -12,6 +12,7 @@ from foldwise.web.door import Door
 from foldwise.web.guard import Access, Guard
 from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
 from foldwise.web.play import PlayRoutes
+from foldwise.web.review import ReviewRoutes
 from foldwise.web.scores import SessionScores, StrategyValues
 from foldwise.web.sessions import Sessions
 from foldwise.web.solving import SolveQueue
@@ -35,9 +36,11 @@ def make_app(settings: TableSettings) -> ASGIApp:
     first = Opponent.model_validate({"name": (opponents.names() or [DEFAULT_BOT])[0], "search": settings.search})
     opponents.warm_up(first)
     values = StrategyValues(opponents)
+    play = PlayRoutes(sessions, SessionScores(opponents, values), solving, first)
     routes: list[BaseRoute] = [
         *asset_routes(),
         *Door(sessions, first, settings.access).routes(),
-        *PlayRoutes(sessions, SessionScores(opponents, values), solving, first).routes(),
+        *play.routes(),
+        *ReviewRoutes(opponents, values, solving, play).routes(),
     ]
     return Guard(Starlette(routes=routes), settings.access)

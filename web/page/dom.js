@@ -73,7 +73,7 @@ export function cardsText(cards) {
 export const chips = (amount) => Number(amount).toLocaleString("en-US", { maximumFractionDigits: 2 });
 export const signed = (amount, digits = 0) => {
   const shown = Math.abs(amount).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return `${amount < 0 ? "−" : "+"}${shown}`;
+  return Number(shown.replaceAll(",", "")) === 0 ? shown : `${amount < 0 ? "−" : "+"}${shown}`;
 };
 export const tone = (amount) => (amount > 0 ? "win" : amount < 0 ? "loss" : "");
 export const percent = (share) => `${(100 * share).toFixed(1)}%`;

@@ -63,7 +63,7 @@ class Table {
     };
     opponent.addEventListener("change", onlyStrategies);
     onlyStrategies();
-    const form = el("form", { class: "panel", "aria-label": "New session" }, el("h2", {}, "A seat at the table"),
+    const form = el("form", { class: "panel narrow", "aria-label": "New session" }, el("h2", {}, "A seat at the table"),
       el("p", { class: "soft" }, "Heads-up, hand after hand, against a strategy this machine has solved. Hands are kept as ACPC logs."),
       el("div", { class: "fields" }, field("Opponent", opponent), field("Post-processing", post), field("Search", search),
         field("Speed", speed), field("Shown to me", reveal), field("Seed of the cards", seed), field("My name", name)), begin);
@@ -88,7 +88,7 @@ class Table {
     const earlier = kept("sessions", []);
     this.place.replaceChildren(form);
     if (earlier.length) {
-      this.place.append(el("section", { class: "panel", "aria-label": "Earlier sessions" }, el("h2", {}, "Earlier sessions"),
+      this.place.append(el("section", { class: "panel narrow", "aria-label": "Earlier sessions" }, el("h2", {}, "Earlier sessions"),
         el("ul", { class: "small" }, earlier.map((one) => el("li", {},
           el("button", { class: "plain", type: "button", onclick: () => this.open(one.session) },
             `${one.opponent.name}, begun ${new Date(one.begun).toLocaleString()}`))))));
