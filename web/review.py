@@ -62,7 +62,7 @@ class ReviewRoutes:
             imported = import_hands(body.text, "your text")
         if body.search != "off" and len(imported.hands) > _MOST_SEARCHED:
             raise DefinitionError(
-                f"{len(imported.hands):,} hands with search: at most {_MOST_SEARCHED} here; 'foldwise review' takes any number"
+                f"{len(imported.hands):,} hands with search: at most {_MOST_SEARCHED} here, any number by 'foldwise review'"
             )
         imported = ImportedHands(imported.definition, imported.hands[-_MOST_HANDS:])
         user = body.session or request.state.address
