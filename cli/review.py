@@ -1,38 +1,39 @@
 """`foldwise review`: what each decision of a log gave up, by a strategy's values or by search."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 _MODES = ("off", "fast", "normal", "deep")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("review")(review)
-
-
-def review(
+@dataclass(frozen=True, kw_only=True)
+class ReviewRequest:
     source: Annotated[
         Path,
         typer.Argument(metavar="LOG|FOLDER", help="An ACPC log, a PHH file, a Slumbot session, or a folder of logs."),
-    ],
+    ]
     strategy: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The strategy that judges; without it only statistics are shown.")
-    ] = None,
+    ] = None
     search: Annotated[
         str, typer.Option(metavar="MODE", help="Judge turn and river by a solve: off, fast, normal, deep.")
-    ] = "off",
+    ] = "off"
     player: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Whose decisions; by default everybody's. Repeat it.")
-    ] = None,
-    mistakes: Annotated[int, typer.Option(help="Decisions shown: those that gave up most.", min=1)] = 10,
-    game: Annotated[str | None, typer.Option(help="The log's game, where its header does not say.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+    ] = None
+    mistakes: Annotated[int, typer.Option(help="Decisions shown: those that gave up most.", min=1)] = 10
+    game: Annotated[str | None, typer.Option(help="The log's game, where its header does not say.")] = None
+    as_json: JsonOption = False
+
+
+def review(request: ReviewRequest) -> None:
     """Review hands: the strategy's probabilities, the value of each action, what each choice gave up in big blinds.
 
     Values are the strategy's own (made at the first use and kept in DIR/values), with --search those of a solve on turn and
@@ -48,11 +49,12 @@ def review(
     from foldwise.matches.scoring.review import BlueprintJudge, Judge, SearchJudge, review_hands
     from foldwise.matches.scoring.scorers import open_with_values
 
+    source, strategy, search, player = request.source, request.strategy, request.search, request.player
     if search not in _MODES:
         raise DefinitionError(f"--search {search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
     if strategy is None and search != "off":
         raise DefinitionError("--search: give --strategy DIR, whose ranges the solve begins with")
-    imported = read_hands(source, game)
+    imported = read_hands(source, request.game)
     names = {name for hand in imported.hands for name in hand.names}
     for name in player or ():
         if name not in names:
@@ -79,9 +81,9 @@ def review(
         "given_up_bb": found.given_up_bb,
         "given_up_mbb_a_hand": 1000 * found.given_up_bb / total,
         "players": [one.as_dict(unit) for one in found.statistics],
-        "mistakes": [decision.as_dict() for decision in found.dearest(mistakes)],
+        "mistakes": [decision.as_dict() for decision in found.dearest(request.mistakes)],
     }
-    emit(result, as_json, lambda: _show(result, unit))
+    emit(result, request.as_json, lambda: _show(result, unit))
 
 
 def _show(result: dict[str, Any], big_blind: int) -> None:

@@ -130,7 +130,7 @@ class Subgame:
         else:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
             shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
-        self._num_samples = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
+        self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
 
@@ -240,7 +240,7 @@ class Subgame:
     def run(self, iterations: int) -> None:
         """Iterations of the schedule, each updating both players in turn."""
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
-            visit, part = divmod(t - 1, self._num_samples)
+            visit, part = divmod(t - 1, self.samples_per_visit)
             shares = self._sample(visit, part)
             for traverser in range(2):
                 self._learn(traverser, self._rules(t), self._rules(visit + 1), shares)
@@ -248,9 +248,9 @@ class Subgame:
 
     def _sample(self, visit: int, part: int) -> list[Ints]:
         """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
-        if self._num_samples == 1:
+        if self.samples_per_visit == 1:
             return [thread.pieces for thread in self._threads]
-        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self._num_samples, -1)[part]
+        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self.samples_per_visit, -1)[part]
         shares = []
         for thread in self._threads:
             pieces = thread.places.copy()
@@ -268,7 +268,7 @@ class Subgame:
         choice = self._choice
         is_free = choice is None or choice.player == traverser
         other_reach = self._ranges[1 - traverser] if choice is None or is_free else choice.entering
-        values = self._pass(traverser, other_reach, rules, river_rules, shares, self._num_samples)
+        values = self._pass(traverser, other_reach, rules, river_rules, shares, self.samples_per_visit)
         if choice is not None and is_free:
             choice.learn(values, rules)
 

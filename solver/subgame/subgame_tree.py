@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, TreeSizeError
 from foldwise.game.tree import NODE_DTYPE, BetMenu, BetSize
 from foldwise.game.tree_kernels import (
     CHANCE,
@@ -20,6 +20,7 @@ from foldwise.game.tree_kernels import (
 )
 
 Nodes = npt.NDArray[np.void]
+MAX_NODES = 100_000  # every one of 1,081 hands at a few thousand of them is a gigabyte already, on a turn on 48 rivers
 Path = tuple[Action, ...]  # actions from the root of a subtree; cards dealt on the way do not count
 
 
@@ -77,6 +78,8 @@ def build_subtree(state: BettingState, menu: BetMenu, added: Mapping[Path, Seque
     paths: list[Path] = [()]
     at = 0
     while at < len(nodes):
+        if len(nodes) > MAX_NODES:
+            raise TreeSizeError(f"a subgame of more than {MAX_NODES:,} nodes: choose fewer bet sizes")
         node, here = nodes[at], states[at]
         node["first_child"] = len(nodes)
         if node["kind"] == CHANCE:

@@ -5,44 +5,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from foldwise.cli.output import ProgressLine, emit, stdout
+from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.agent.player import Player
+    from foldwise.cli.play import PlayRequest
     from foldwise.game.definition import GameDefinition
 
 PASSWORD = "FOLDWISE_TABLE_PASSWORD"
 _TIMEOUT_SECONDS = 60.0
 
 
-def play_http(
-    player: "Player",
-    spec: str,
-    definition: "GameDefinition",
-    url: str,
-    hands: int,
-    user: str | None,
-    output: Path | None,
-    patience: float,
-    as_json: bool,
-) -> int:
+def play_http(player: "Player", spec: str, definition: "GameDefinition", request: "PlayRequest") -> int:
     """Play at a table, log the hands, score them; 1 where the player failed."""
     from foldwise.agent.http_client import HttpTable
     from foldwise.matches.report.hand_files import game_name
     from foldwise.matches.table.http_match import NAMES, play_http_match
 
+    url, hands, output = request.host, request.hands, request.output
+    assert url is not None
     game = game_name(definition)
     if game is None or definition.limit or definition.num_players != 2:
         raise DefinitionError(
             f"player {spec!r} plays another game than an HTTP table: expected no-limit hold'em (hunl)"
         )
     line = ProgressLine("play")
-    table = HttpTable(url, _TIMEOUT_SECONDS, patience, line.say)
+    table = HttpTable(url, _TIMEOUT_SECONDS, request.patience, line.say)
     if output is not None and (output / "http.log").exists():
         raise DefinitionError(f"{str(output)!r} holds a match: give another folder with -o")
-    if user is not None:
-        table.login(user, os.environ.get(PASSWORD, ""))
+    if request.user is not None:
+        table.login(request.user, os.environ.get(PASSWORD, ""))
 
     def listen(done: int, chips: float) -> None:
         mean = 1000 * chips / definition.big_blind / done
@@ -86,7 +79,7 @@ def play_http(
         if output is not None:
             stdout.print(f"written to {result['log']}")
 
-    emit(result, as_json, show)
+    emit(result, request.as_json, show)
     return 1 if report.errors else 0
 
 
