@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from foldwise.web.assets import asset_routes
 from foldwise.web.door import Door
+from foldwise.web.explore import ExploreRoutes
 from foldwise.web.guard import Access, Guard
 from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
 from foldwise.web.play import PlayRoutes
@@ -42,5 +43,6 @@ def make_app(settings: TableSettings) -> ASGIApp:
         *Door(sessions, first, settings.access).routes(),
         *play.routes(),
         *ReviewRoutes(opponents, values, solving, play).routes(),
+        *ExploreRoutes(opponents, solving).routes(),
     ]
     return Guard(Starlette(routes=routes), settings.access)
