@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import BrokerOption, JsonOption
 from foldwise.cli.support.output import stderr, stdout
 from foldwise.game.errors import DefinitionError
 
@@ -39,6 +39,11 @@ class ServeRequest:
     strategies: Annotated[
         list[Path] | None, typer.Option(metavar="DIR", help="More strategies, or folders of them; repeat it.")
     ] = None
+    matches: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it is there."),
+    ] = None
+    broker: BrokerOption = None
     as_json: JsonOption = False
 
 
@@ -79,6 +84,8 @@ def serve(request: ServeRequest) -> None:
         sessions_folder=folder,
         strategies=tuple([strategy] if strategy is not None else []) + tuple(request.strategies or ()),
         search=search,
+        matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
+        broker=request.broker,
         access=Access(token, local),
     )
     app = make_app(settings)

@@ -1,5 +1,7 @@
 """The application: routes of the HTTP door and of the page, behind the guard."""
 
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +19,10 @@ from foldwise.web.review import ReviewRoutes
 from foldwise.web.scores import SessionScores, StrategyValues
 from foldwise.web.sessions import Sessions
 from foldwise.web.solving import SolveQueue
+from foldwise.web.train import TrainRoutes
+from foldwise.web.watch import WatchRoutes
+
+TRAINING = "training"  # scores of drills, beside the sessions
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class TableSettings:
     sessions_folder: Path
     strategies: tuple[Path, ...] = ()
     search: str = "off"
+    matches: tuple[Path, ...] = ()  # folders of match folders
+    broker: str | None = None
     access: Access = field(default_factory=Access)
 
 
@@ -38,11 +46,22 @@ def make_app(settings: TableSettings) -> ASGIApp:
     opponents.warm_up(first)
     values = StrategyValues(opponents)
     play = PlayRoutes(sessions, SessionScores(opponents, values), solving, first)
+    watching = WatchRoutes(settings.matches, settings.broker, solving)
     routes: list[BaseRoute] = [
         *asset_routes(),
         *Door(sessions, first, settings.access).routes(),
         *play.routes(),
         *ReviewRoutes(opponents, values, solving, play).routes(),
         *ExploreRoutes(opponents, solving).routes(),
+        *TrainRoutes(settings.sessions_folder / TRAINING, opponents, values, solving).routes(),
+        *watching.routes(),
     ]
-    return Guard(Starlette(routes=routes), settings.access)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        watching.start()
+        yield
+        watching.stop()
+        solving.close()
+
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings.access)

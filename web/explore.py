@@ -161,7 +161,7 @@ class ExploreRoutes:
         if body.sizes is not None:
             texts = [body.sizes] * table.player.definition.num_rounds
             menu = make_menu(texts, texts, 1.0)
-        solver = SpotSolver(Spot(betting, board, ranges, menu), 1, "dcfr+", 0)
+        solver = SpotSolver(Spot(betting, board, ranges, menu), 1, "dcfr+", 12)
         for progress in solver.run(None, body.seconds):
             if progress is not None:
                 tell(progress)

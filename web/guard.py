@@ -28,8 +28,9 @@ _POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'"
 )
+_POLICY_NAME = b"content-security-policy"
 _HEADERS = (
-    (b"content-security-policy", _POLICY.encode()),
+    (_POLICY_NAME, _POLICY.encode()),  # first: a page of another kind comes with its own
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
@@ -104,8 +105,10 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                extra = [*_HEADERS, *(_CORS if is_door else ())]
-                message["headers"] = [*message.get("headers", []), *extra]
+                given = message.get("headers", [])
+                has_policy = any(name.lower() == _POLICY_NAME for name, _ in given)
+                extra = [*(_HEADERS[has_policy:]), *(_CORS if is_door else ())]
+                message["headers"] = [*given, *extra]
             await send(message)
 
         async def answer(response: Response) -> None:
