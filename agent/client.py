@@ -101,7 +101,7 @@ class Client:
             state = reader.read(line)
             if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
-                _log.error("line that is no state of this game, not answered: %r", line[:200])
+                _log.error("not a state of this game, not answered: %r", line[:200])
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
@@ -162,7 +162,7 @@ class Client:
             self._socket.sendall(data)
 
     def _read_line(self) -> str | None:
-        """The next line without its end; None at the end of the stream. Overlong lines are passed over."""
+        """The next line without its end; None at the end of the stream. Lines that are too long are skipped."""
         overlong = False
         while True:
             try:

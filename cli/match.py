@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchRequest:
-    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM.")] = (
-        None
-    )
+    a: Annotated[
+        str | None,
+        typer.Argument(
+            help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it names it."
+        ),
+    ] = None
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None
     hands: Annotated[
         int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1, max=MOST_HANDS)
@@ -55,6 +58,8 @@ def match(request: MatchRequest) -> int:
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
 
     Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --hands 500
+
+    Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
     """
     from foldwise.matches.plan import create_folder, load_plan
 
@@ -71,7 +76,7 @@ def match(request: MatchRequest) -> int:
 
 def _plan(request: MatchRequest) -> "MatchPlan":
     from foldwise.agent.player import check_player
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
@@ -80,16 +85,16 @@ def _plan(request: MatchRequest) -> "MatchPlan":
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
-    players = (resolve_player(player_spec(request.a)), resolve_player(player_spec(request.b)))
-    for player in players:
+    first, second = typed_players((request.a, request.b))
+    for player in (first, second):
         check_player(player, request.over == "tcp")
-    check_score(request.score, players)
+    check_score(request.score, (first, second))
     if request.all_in_ev and request.score != "chips":
         raise DefinitionError(f"--all-in-ev with --score {request.score}: each scores the hands its own way; give one")
     if request.explain and request.output is None:
         raise DefinitionError("--explain without a folder to write to: give -o DIR")
     return MatchPlan(
-        players=players,
+        players=(first, second),
         game=str(Path(request.game).resolve()) if Path(request.game).is_file() else request.game,
         definition=table_definition(request.game).to_text(),
         hands=request.hands,
@@ -142,7 +147,9 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
 
 def _show_match(result: "MatchResult") -> None:
-    first, second = result["players"]
+    from foldwise.agent.player_spec import parse_player
+
+    first, second = (parse_player(player).short() for player in result["players"])
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
     mean = f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})"

@@ -14,6 +14,7 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.agent.client import ClientReport
     from foldwise.agent.player import Player
+    from foldwise.agent.player_spec import PlayerSpec
     from foldwise.game.definition import GameDefinition
 
 
@@ -151,15 +152,15 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
         if request.explain:
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif request.explain:
-        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+        raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
 
 
-def _spec(request: PlayRequest) -> str:
-    """The player's whole name, options included."""
-    from foldwise.cli.support.players import player_spec
+def _spec(request: PlayRequest) -> "PlayerSpec":
+    """The player, options included."""
+    from foldwise.cli.support.players import typed_player, with_options
 
-    return _with_options(player_spec(request.player), request.postprocess, request.translation)
+    return with_options(typed_player(request.player), request.postprocess, request.translation)
 
 
 def _play_remote(
@@ -179,11 +180,3 @@ def _play_remote(
     assert request.table is not None
     remote = RemoteSeat(open_broker(url), request.table, request.seat, say, request.deadline or 5.0, request.patience)
     return run_loop(remote.play(player, choose_game))
-
-
-def _with_options(spec: str, postprocess: str | None, translation: str | None) -> str:
-    if postprocess is None and translation is None:
-        return spec
-    if not spec.startswith("strategy:") or "|" in spec:
-        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
-    return f"{spec}|{postprocess or ''}|{translation or ''}"

@@ -44,6 +44,7 @@ def review(request: ReviewRequest) -> None:
     Example: foldwise review runs/match --strategy runs/small --search fast --json
     """
     from foldwise.agent.strategy_player import OpenStrategy, check_same_game
+    from foldwise.cli.support.players import typed_strategy
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.report.hand_import import read_hands
     from foldwise.matches.scoring.review import BlueprintJudge, Judge, SearchJudge, review_hands
@@ -66,7 +67,9 @@ def review(request: ReviewRequest) -> None:
         check_same_game(imported.definition, opened.definition, f"strategy {str(strategy)!r}")
         if search != "off":
             judges.append(SearchJudge(opened, search, default_jobs()))
-        judges.append(BlueprintJudge(opened, open_with_values(str(strategy), default_jobs(), line.update)[1]))
+        judges.append(
+            BlueprintJudge(opened, open_with_values(typed_strategy(str(strategy)), default_jobs(), line.update)[1])
+        )
     total = len(imported.hands)
     found = review_hands(
         imported.hands, judges, player, lambda done: line.update(f"{done:,} of {total:,} hands", done / total)

@@ -254,6 +254,7 @@ def _grid(
                 "frequency": frequency,
                 "facing": betting.can_fold(),
                 "size_pot": _size(betting, action),
+                "all_in": after.spent[betting.player_to_act] >= betting.definition.stacks[betting.player_to_act],
             }
         )
     return {"actions": choices, "hands": shown, "combos": total / top if top > 0.0 else 0.0}

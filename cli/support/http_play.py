@@ -10,6 +10,7 @@ from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.agent.player import Player
+    from foldwise.agent.player_spec import PlayerSpec
     from foldwise.cli.play import PlayRequest
     from foldwise.game.definition import GameDefinition
 
@@ -17,7 +18,7 @@ PASSWORD = "FOLDWISE_TABLE_PASSWORD"
 _TIMEOUT_SECONDS = 60.0
 
 
-def play_http(player: "Player", spec: str, definition: "GameDefinition", request: "PlayRequest") -> int:
+def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", request: "PlayRequest") -> int:
     """Play at a table, log the hands, score them; 1 where the player failed."""
     from foldwise.agent.http_client import HttpTable
     from foldwise.matches.report.hand_files import game_name
@@ -28,7 +29,7 @@ def play_http(player: "Player", spec: str, definition: "GameDefinition", request
     game = game_name(definition)
     if game is None or definition.limit or definition.num_players != 2:
         raise DefinitionError(
-            f"player {spec!r} plays another game than an HTTP table: expected no-limit hold'em (hunl)"
+            f"player {spec.short()!r} plays another game than an HTTP table: expected no-limit hold'em (hunl)"
         )
     line = ProgressLine("play")
     table = HttpTable(url, _TIMEOUT_SECONDS, request.patience, line.say)
@@ -50,7 +51,7 @@ def play_http(player: "Player", spec: str, definition: "GameDefinition", request
     report = played.report
     unit = 1000 / definition.big_blind / max(1, report.hands)
     result: dict[str, Any] = {
-        "player": spec,
+        "player": str(spec),
         "url": url,
         "hands": report.hands,
         "decisions": report.decisions,
@@ -66,7 +67,7 @@ def play_http(player: "Player", spec: str, definition: "GameDefinition", request
     }
 
     def show() -> None:
-        stdout.print(f"{spec} at {url}: {report.hands:,} hands, {report.decisions:,} decisions")
+        stdout.print(f"{spec.short()} at {url}: {report.hands:,} hands, {report.decisions:,} decisions")
         for method in methods:
             width = "" if method["ci95_mbb"] is None else f" ± {method['ci95_mbb']:,.1f}"
             stdout.print(f"  {method['method']:<8} {method['mean_mbb']:+,.1f}{width} mbb/h")
@@ -83,17 +84,16 @@ def play_http(player: "Player", spec: str, definition: "GameDefinition", request
     return 1 if report.errors else 0
 
 
-def _scores(log: Path, definition: "GameDefinition", spec: str, name: str, line: ProgressLine) -> list[dict[str, Any]]:
+def _scores(
+    log: Path, definition: "GameDefinition", spec: "PlayerSpec", name: str, line: ProgressLine
+) -> list[dict[str, Any]]:
     """Raw, all-in and, for a strategy, AIVAT."""
+    from foldwise.agent.player_spec import PlayerKind
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.log_scores import score_log
     from foldwise.matches.scoring.scorers import open_with_values
 
-    known = (
-        [open_with_values(spec.removeprefix("strategy:"), default_jobs(), line.update)]
-        if spec.startswith("strategy:")
-        else []
-    )
+    known = [open_with_values(spec, default_jobs(), line.update)] if spec.kind == PlayerKind.STRATEGY else []
     _, methods = score_log(log, definition, name, known, line.update)
     return [
         {

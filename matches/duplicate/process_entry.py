@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foldwise.agent.client import play_match
 from foldwise.agent.player import make_player
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import parse_definition
 from foldwise.game.evaluator import evaluator_tables
@@ -57,7 +58,7 @@ def deal(settings: MatchSettings, folder: Path, ports: Connection, core: int | N
 
 
 def play(
-    spec: str,
+    spec: PlayerSpec,
     seed: int,
     definition_text: str,
     port: int,

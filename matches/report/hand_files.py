@@ -30,9 +30,7 @@ def log_definition(log: Path, game: str | None = None) -> GameDefinition:
     try:
         return find_definition(name)
     except DefinitionError:
-        raise DefinitionError(
-            f"{log}: its header names the game {name!r}, which is not to be found: give --game"
-        ) from None
+        raise DefinitionError(f"{log}: its header names the game {name!r}, which is unknown: give --game") from None
 
 
 def _header_game(log: Path) -> str:
@@ -81,7 +79,7 @@ def phh_to_log(source: Path, target: Path) -> int:
         if history_definition(history) != definition:
             raise FormatError(
                 f"{source}, hand {number}: other stacks, blinds or rules than hand 1: a log is of one game; "
-                "convert such hands to logs of their own"
+                "convert such hands to separate logs"
             )
     lines = [log_line(history, index) for index, history in enumerate(histories)]
     name = game_name(definition)

@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored after the fact by every method there is for it."""
+"""Any ACPC log of two players, scored afterwards by every method that applies to it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

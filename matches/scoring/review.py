@@ -60,6 +60,7 @@ class Decision:
     cards: str
     board: str
     betting: str
+    facing: bool  # a bet to call
     done: str
     choice: Choice
     best: str
@@ -178,6 +179,7 @@ def review_hand(hand: LoggedHand, judges: Sequence[Judge], names: Sequence[str] 
                     cards=cards_text(hand.hole_cards[position]),
                     board=cards_text(state.board),
                     betting=betting.betting_text(),
+                    facing=betting.can_fold(),
                     done=action.text(definition.limit),
                     choice=choice,
                     best=choice.actions[best],

@@ -22,6 +22,7 @@ export function actionLabel(action, bigBlind) {
   if (action.text === "f") return "fold";
   if (action.text === "c") return action.facing ? "call" : "check";
   const amount = action.text.length > 1 ? ` ${chips(Number(action.text.slice(1)))}` : "";
+  if (action.all_in && action.text !== "c") return `all-in${amount}`;
   const share = action.size_pot ? ` (${Math.round(100 * action.size_pot)}%)` : "";
   return `${action.facing ? "raise" : "bet"}${amount}${share}`;
 }

@@ -75,8 +75,8 @@ function decision(one, found) {
   const top = Math.max(...one.values);
   return el("article", { class: "decision" },
     el("p", {}, el("b", {}, `Hand ${one.hand + 1}, ${found.streets[one.street]}: `), `${one.name} with `, cardsText(cards(one.cards)), one.board ? " on " : "", one.board ? cardsText(cards(one.board)) : "",
-      one.betting ? ` after ${one.betting}` : "", ": ", el("b", {}, actionName(one.done)), " gave up ",
+      one.betting ? ` after ${one.betting}` : "", ": ", el("b", {}, actionName(one.done, one.facing ? "call" : "check")), " gave up ",
       el("b", { class: one.given_up_bb > 0.05 ? "loss" : "" }, `${one.given_up_bb.toFixed(2)} bb`), el("span", { class: "soft small" }, ` (${one.method}${one.reached ? "" : ", never reached by the solver"})`)),
-    bars(one.actions.map((action, n) => ({ label: actionName(action), share: one.probabilities[n], chosen: action === one.done,
+    bars(one.actions.map((action, n) => ({ label: actionName(action, one.facing ? "call" : "check"), share: one.probabilities[n], chosen: action === one.done,
       value: `${percent(one.probabilities[n])} ${signed(one.values[n] / found.big_blind, 2)}${one.values[n] === top ? " ★" : ""}` }))));
 }
