@@ -166,7 +166,7 @@ def _slumbot_hands(text: str, definition: GameDefinition, source: str) -> list[L
             one = TableAnswer.model_validate(answer)
         except ValidationError as error:
             raise FormatError(
-                f"{source}, answer {place}: {error.errors()[0]['msg']}: expected one of a Slumbot table"
+                f"{source}, answer {place}: {error.errors()[0]['msg']}: expected a Slumbot table's"
             ) from None
         if one.winnings is None:
             continue

@@ -12,11 +12,14 @@ from foldwise.game.cards import parse_cards
 from foldwise.game.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import MatchState, read_action
+from foldwise.matches.report.hand_import import import_hands
 from foldwise.matches.scoring.aivat_values import fit_values
 from foldwise.matches.scoring.review import BlueprintJudge, SearchJudge, review_hand, review_hands
 from foldwise.matches.table.log import parse_state_line
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.search.decision_solver import DecisionSolver
+from foldwise.search.modes import find_mode
+from foldwise.search.ranges import TableRanges
+from foldwise.solver.subgame.subgame import Subgame
 
 HUNL = find_definition("hunl")
 
@@ -57,10 +60,8 @@ def test_values_are_those_of_the_tables(judge, opened):
             assert value == -50.0
             continue
         child = first + decision.actions.index(text)
-        spent = sum(tree.spent[child])
-        assert value == pytest.approx(
-            float(judge._values.values[1, judge._values.starts[child] + decision.bucket]) * spent / spent
-        )
+        row = judge._values.starts[child] + decision.bucket
+        assert value == pytest.approx(float(judge._values.values[1, row]))
     assert sum(choice.probabilities) == pytest.approx(1.0)
     assert choice.chosen_value == choice.values[choice.actions.index("c")]
 
@@ -76,20 +77,17 @@ def test_folding_aces_is_a_mistake_and_calling_them_is_not(judge):
 
 
 def test_bets_between_two_sizes_are_worth_a_mixture(judge):
-    """A raise to 300 is a size of the strategy, 20,000 another; what lies between is worth something between."""
+    """A raise to 2,000 between 300 (1 pot) and 20,000 (99.5 pots): 9.5 pots, by the pseudo-harmonic mapping."""
     state = state_of("", "KsQs")
-    on_tree = {text: judge.judge(state, action(text)).chosen_value for text in ("r300", "r20000")}
-    low, high = sorted(on_tree.values())
-    between = judge.judge(state, action("r2000"))
-    assert "r2000" not in between.actions
-    assert np.isfinite(between.chosen_value)
-    assert abs(between.chosen_value) <= 20000
-    assert low * 20 <= between.chosen_value <= high * 20
+    small, large = (judge.judge(state, action(text)).chosen_value for text in ("r300", "r20000"))
+    found = judge.judge(state, action("r2000"))
+    assert "r2000" not in found.actions
+    share = (99.5 - 9.5) * (1 + 1.0) / ((99.5 - 1.0) * (1 + 9.5))
+    expected = share * small * 2100 / 400 + (1 - share) * large * 2100 / 20100
+    assert found.chosen_value == pytest.approx(expected, rel=1e-6)
 
 
 def test_unknown_cards_are_passed_over(judge):
-    from foldwise.matches.report.hand_import import import_hands
-
     hidden = import_hands("# STATE:4:r300f:AcAd|:-100|100:Ann|Bob\n", "x").hands[0]
     assert [decision.name for decision in review_hand(hidden, [judge])] == ["Ann"]
 
@@ -125,11 +123,7 @@ def test_search_judges_the_river(opened):
 def test_action_values_add_up_to_the_values(opened, board, betting):
     """The mean of the action values by the average strategy is the value `Subgame.values` gives."""
     state = state_of(betting, "KdQd", board)
-    solver = DecisionSolver(opened.player(Pipeline(), 0), "fast")
-    from foldwise.search.modes import find_mode
-    from foldwise.solver.subgame.subgame import Subgame
-
-    ranges = solver._ranges.follow(state.betting, state.board, state.position, 0, ()).ranges
+    ranges = TableRanges(opened.player(Pipeline(), 0)).follow(state.betting, state.board, state.position, 0, ()).ranges
     game = Subgame(state.betting, state.board, ranges, find_mode("fast").menu(state.betting))
     game.run(5)
     rows, by_action = game.strategy(0), game.action_values()
