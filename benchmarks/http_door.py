@@ -33,7 +33,8 @@ class Client:
 
     async def call(self, name: str, **body: Any) -> dict[str, Any]:
         data = json.dumps(body).encode()
-        head = f"POST /api/{name} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        lines = [f"POST /api/{name} HTTP/1.1", "Host: localhost", f"Content-Length: {len(data)}", "", ""]
+        head = "\r\n".join(lines)
         start = time.perf_counter()
         self._writer.write(head.encode() + data)
         headers = (await self._reader.readuntil(b"\r\n\r\n")).lower()

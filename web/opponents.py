@@ -109,11 +109,10 @@ class Opponents:
             return Bot(opponent.name.removeprefix(_BOT), seed)
         pipeline = parse_pipeline(opponent.postprocess)
         table = self.open(opponent.name).player(pipeline, seed)
-        player: Player = table
-        if opponent.search != "off":
-            player = SearchPlayer(table, pipeline, SearchSettings(opponent.search))
-        warm_up(player)
-        return player
+        warm_up(table)
+        if opponent.search == "off":
+            return table
+        return SearchPlayer(table, pipeline, SearchSettings(opponent.search))
 
     def warm_up(self, opponent: Opponent) -> None:
         """Play a few hands of an opponent against itself: nobody's first answer waits for compiled code."""
@@ -121,6 +120,10 @@ class Opponents:
         players = self.measures(opponent)
         for number, deal in zip(range(_WARM_HANDS), Shoe(definition, 0).deals()):
             play_out(Hand(definition, deal, number), players)
+        if opponent.search != "off":
+            searching = self.player(opponent, 0)
+            assert isinstance(searching, SearchPlayer)
+            searching.warm_up()
 
     def measures(self, opponent: Opponent) -> tuple[Player, Player]:
         """What plays a baseline, by position: the opponent without search and post-processing, twice."""

@@ -78,14 +78,7 @@ class PlayRoutes:
     async def _begin(self, request: Request, body: _Begin) -> dict[str, Any]:
         if not self._begun.allows(request.state.address):
             raise UnknownSessionError("too many new sessions from your address: wait a little")
-        opponent = body.opponent
-        if opponent.search == "off":
-            return {"session": self._sessions.create("page", body.player, opponent, body.seed).token}
-        # The first player of a kind compiles and solves a little before it can play.
-        place = await self._solving.run(
-            "begin", lambda: self._sessions.create("page", body.player, opponent, body.seed)
-        )
-        return {"session": place.token}
+        return {"session": self._sessions.create("page", body.player, body.opponent, body.seed).token}
 
     def find(self, token: str) -> Place:
         """A session of the page; those of the door have their own way."""

@@ -22,6 +22,7 @@ def table_view(session: Session) -> dict[str, Any]:
         "big_blind": big_blind,
         "limit": session.definition.limit,
         "streets": street_names(session.definition),
+        "board_size": session.definition.board_sizes[-1],
         "hands": totals.hands,
         "chips": totals.chips,
         "mean_mbb": 1000 * totals.chips / big_blind / totals.hands if totals.hands else 0.0,

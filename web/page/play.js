@@ -241,7 +241,7 @@ class Table {
     };
     const shown = hand.bot_cards.length ? hand.bot_cards : this.revealed ? this.revealed.cards : null;
     const bot = shown ? shown.map(cardFace) : hand.cards.map(() => cardFace(null));
-    const slots = Array.from({ length: 5 }, (_, n) => (n < hand.board.length ? cardFace(hand.board[n]) : el("span", { class: "cardface slot" })));
+    const slots = Array.from({ length: view.board_size }, (_, n) => (n < hand.board.length ? cardFace(hand.board[n]) : el("span", { class: "cardface slot" })));
     const bet = (who) => el("div", { class: "bet" }, hand.bets[who] && !hand.end ? el("span", { class: "chips" }, chips(hand.bets[who])) : "");
     let outcome = "";
     if (hand.end) {
