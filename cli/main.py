@@ -34,8 +34,10 @@ COMMANDS = (
     "watch",
     "worker",
     "report",
+    "review",
     "export",
     "convert",
+    "serve",
     "bench",
 )
 _HELP = (

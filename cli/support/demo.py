@@ -60,6 +60,7 @@ def run() -> int:
         if code:
             return code
     print(f"\nDone in {time.monotonic() - start:.0f} s. Pictures and logs are in {_RUNS}.")
+    print(f"Play against it in the browser: foldwise serve {_RUNS}/strategy")
     return 0
 
 
