@@ -9,8 +9,8 @@ from typing import Protocol
 
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import rank_hand
 from foldwise.game.match_state import MatchState
+from foldwise.game.payoffs import payoffs
 
 HELP = (
     "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "
@@ -205,10 +205,5 @@ class HumanPlayer:
 
 def hand_profit(state: MatchState) -> float | None:
     """What the viewer won in a finished hand; None where a hand that takes part in the showdown is not shown."""
-    betting = state.betting
-    if not betting.is_showdown():
-        return betting.settle()[state.position]
-    if not all(cards or betting.folded[p] for p, cards in enumerate(state.hole_cards)):
-        return None
-    ranks = [rank_hand(cards + state.board) if cards else -1 for cards in state.hole_cards]
-    return betting.settle(ranks)[state.position]
+    values = payoffs(state.betting, state.hole_cards, state.board)
+    return None if values is None else values[state.position]

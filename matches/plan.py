@@ -18,12 +18,19 @@ from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
+MAX_NAME_BYTES = 200  # of a player in a log
 Order = Literal["AB", "BA"]
 Score = Literal["chips", "expectation", "aivat"]
 
 
 class MatchStoppedError(ProtocolError):
     """A run given up because the match was."""
+
+
+def _log_name(player: str) -> str:
+    """A player as one word of a log; of a long path the end, which tells it from others."""
+    word = "".join("." if char in ":|/" or char == " " or not char.isprintable() else char for char in player)
+    return word.encode()[-(MAX_NAME_BYTES - 2) :].decode(errors="ignore")  # room for .A or .B
 
 
 class MatchPlan(BaseModel):
@@ -51,7 +58,7 @@ class MatchPlan(BaseModel):
 
     def names(self) -> tuple[str, str]:
         """A's and B's names in logs: without what has a meaning there, and never the same."""
-        first, second = (player.translate(str.maketrans(":|/\n ", ".....")) for player in self.players)
+        first, second = map(_log_name, self.players)
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
 

@@ -24,13 +24,14 @@ from foldwise.game.definition import GameDefinition
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.table_rules import table_rules
 from foldwise.matches.engine import compiled_match_kernels as kernels
-from foldwise.matches.plan import MatchStoppedError
+from foldwise.matches.plan import MAX_NAME_BYTES, MatchStoppedError
 from foldwise.matches.table.hand import Hand, check_playable, score_line, seat_of_position
 from foldwise.matches.table.log import (
     HandListener,
     drop_unfinished_line,
     header_text,
     is_complete,
+    log_bytes,
     seat_values,
     state_lines,
 )
@@ -39,7 +40,6 @@ _BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
-_MAX_NAME = 200
 _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
 _NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
 _log = logging.getLogger(__name__)
@@ -213,13 +213,13 @@ def play_in_memory(
     with path.open("ab") as file:
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
-            file.write(header.encode("latin-1"))
+            file.write(log_bytes(header))
         if is_compiled(players, definition):
             faults = 0
             _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
         else:
             faults = _play_python(match, players, shoe, len(played), totals, file, stop)
-        file.write(f"{score_line(totals.tolist(), match.names)}\n".encode("latin-1"))
+        file.write(log_bytes(f"{score_line(totals.tolist(), match.names)}\n"))
     return faults
 
 
@@ -246,7 +246,7 @@ def _play_compiled(
     listen: HandListener | None,
 ) -> None:
     table = CompiledTable(players, match.definition)
-    first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
+    first, second = (np.frombuffer(log_bytes(name)[:MAX_NAME_BYTES], np.uint8) for name in match.names)
     for number in range(start, match.num_hands, _BLOCK_HANDS):
         _check_not_stopped(stop, match)
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
@@ -283,7 +283,7 @@ def _play_python(
             hand.apply(action)
         values = hand.values()
         totals[seats] += values
-        file.write(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n".encode("latin-1"))
+        file.write(log_bytes(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n"))
         if number % _FLUSH_HANDS == 0:
             file.flush()
     return faults

@@ -9,7 +9,7 @@ from foldwise.game.library import find_definition
 from foldwise.matches.plan import PLAN_FILE, load_plan, written_whole
 from foldwise.matches.report.phh import history_definition, log_line, phh_text, phhs_text, read_phh
 from foldwise.matches.table.hand import score_line
-from foldwise.matches.table.log import header_text, read_log
+from foldwise.matches.table.log import LOG_ENCODING, LOG_ERRORS, header_text, read_log
 
 LOG, PHH, PHHS = ".log", ".phh", ".phhs"
 _HEADER = "# name/game/hands/seed "
@@ -37,7 +37,7 @@ def log_definition(log: Path, game: str | None = None) -> GameDefinition:
 
 def _header_game(log: Path) -> str:
     try:
-        with log.open(encoding="latin-1") as file:
+        with log.open(encoding=LOG_ENCODING, errors=LOG_ERRORS) as file:
             line = file.readline().rstrip("\r\n")
     except FileNotFoundError:
         raise DefinitionError(f"{log}: no such log: give a match folder or an ACPC log") from None
@@ -88,7 +88,7 @@ def phh_to_log(source: Path, target: Path) -> int:
     if name is None:
         name = f"{target.stem}.game"
         target.with_name(name).write_text(definition.to_text(), encoding="utf-8")
-    with written_whole(target, "latin-1") as file:
+    with written_whole(target) as file:
         file.write(header_text(target.stem.replace(" ", "."), name.replace(" ", "."), len(lines), 0, _LIMITS_MS))
         file.writelines(f"{line}\n" for line in lines)
         file.write(_total(lines) + "\n")

@@ -357,3 +357,40 @@ def test_three_player_game_is_no_match(tmp_path):
     three = plan.model_copy(update={"definition": text.replace("blind = 100 50", "blind = 50 100 0")})
     with pytest.raises(DefinitionError, match="between two"):
         play_match(three, tmp_path, 1, lambda text, share: None)
+
+
+@pytest.mark.parametrize("over", ["memory", "tcp"])
+def test_any_file_name_plays_and_is_read_back(over, tmp_path):
+    """Names outside Latin-1, with blanks and marks of the log's own, and longer than a line has room for."""
+    folder = tmp_path / "иван" / "a: b|c"
+    folder.mkdir(parents=True)
+    game = folder / "игра.game"
+    game.write_text(GAMES["kuhn"].to_text())
+    player = folder / ("長" * 60 + ".py")
+    player.write_text("from foldwise.agent.bots import Bot\ndef Caller(seed): return Bot('call', seed)\n")
+    plan = MatchPlan(
+        players=(f"python:{player}:Caller", "bot:call"),
+        game=str(game),
+        definition=GAMES["kuhn"].to_text(),
+        hands=6,
+        seed=1,
+        repeat=1,
+        over=over,
+    )
+    result = _play(plan, folder / "партия")
+    assert (result["hands"], result["faults"]) == (12, 0)
+    first, second = plan.names()
+    assert len(first.encode()) <= 200
+    hand = parse_state_line(next(state_lines(folder / "партия" / "0000.AB.log")), GAMES["kuhn"])
+    assert hand.names == (first, second)
+    assert "長" in first
+
+
+def test_names_of_the_compiled_engine(tmp_path):
+    match = MemoryMatch("матч", "игра", GAMES["kuhn"], 4, 3, ("иван", "長い名前"))
+    play_in_memory(match, (Bot("call", 0), Bot("call", 1)), tmp_path / "compiled.log")
+    play_in_memory(match, tuple(InPython(Bot("call", seed)) for seed in (0, 1)), tmp_path / "python.log")
+    text = (tmp_path / "compiled.log").read_text(encoding="utf-8")
+    assert text == (tmp_path / "python.log").read_text(encoding="utf-8")
+    assert text.count("иван") == 5
+    assert text.startswith("# name/game/hands/seed матч игра 4 3\n")

@@ -141,3 +141,37 @@ def test_check_score_names_the_player():
     check_score("aivat", ("strategy:x", "bot:call"))
     with pytest.raises(ValueError, match="bot:call"):
         check_score("expectation", ("strategy:x", "bot:call"))
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("STATE:7:r300c/cc/cc/cc:AsKs|AdKd/QcJhTc/2d/3h:300|-300:A|B", "hand 7: the log pays 300|-300, the hand gives 0|0"),
+        ("STATE:7:f:AsKs|AdKd:100|-100:A|B", "the hand gives 50|-50"),
+        ("STATE:7:r300c/cc/cc/cc:AsKs|/QcJhTc/2d/3h:300|-200:A|B", "expected nothing in all"),
+    ],
+)  # fmt: skip
+def test_score_names_a_payoff_the_hand_does_not_give(line, said, capsys, tmp_path):
+    log = tmp_path / "wrong.log"
+    log.write_text(f"{line}\n")
+    assert said in refused(capsys, "score", log)
+
+
+def test_score_of_hands_with_hidden_cards(capsys, tmp_path):
+    """Chips always count; where an all-in was not shown its expectation is left out, and AIVAT says what it lacks."""
+    log = tmp_path / "room.log"
+    folded = "STATE:0:r300f:|AdKd:-100|100:A|B\n"
+    log.write_text(folded + "STATE:1:r300c/cc/cc/cc:AsKs|/QcJhTc/2d/3h:300|-300:B|A\n")
+    found = run_json(capsys, "score", log, "--player", "A")
+    assert [method["method"] for method in found["methods"]] == ["raw", "all-in"]
+    assert {method["mean_mbb"] for method in found["methods"]} == {-2000.0}
+    log.write_text(folded + "STATE:1:r20000c///:AsKs|/QcJhTc/2d/3h:20000|-20000:B|A\n")
+    found = run_json(capsys, "score", log, "--player", "A")
+    assert [method["method"] for method in found["methods"]] == ["raw"]
+
+
+def test_aivat_of_hidden_cards_is_refused(capsys, folders, tmp_path):
+    good, _ = folders
+    log = tmp_path / "hidden.log"
+    log.write_text("STATE:0:rf:Ks|:-1|1:A|B\n".replace("rf", "crf"))
+    assert "AIVAT needs them" in refused(capsys, "score", log, "--strategy", good, "--game", "leduc")
