@@ -1,6 +1,7 @@
 """Players: what answers a state, and how a player is named on the command line."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -87,6 +88,17 @@ def warm_up(player: Player) -> None:
 def safe_action(state: MatchState) -> Action:
     """Check where it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Answers that had to be given in players' places: how many, and the first in words."""
+
+    count: int = 0
+    first: str = ""
+
+    def __add__(self, other: "Faults") -> "Faults":
+        return Faults(self.count + other.count, self.first or other.first)
 
 
 def guarded_choice(player: Player, state: MatchState) -> tuple[Action, Exception | None]:

@@ -117,16 +117,13 @@ def convert(
 
     Example: foldwise convert hands.phhs hands.log
     """
-    from foldwise.matches.report.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+    from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
 
-    kinds = (source.suffix.lower(), target.suffix.lower())
     if source.is_dir():
         hands = convert_folder(source, target, game)
-    elif kinds in ((LOG, PHH), (LOG, PHHS)):
-        hands = log_to_phh(source, target, game)
-    elif kinds in ((PHH, LOG), (PHHS, LOG)):
-        hands = phh_to_log(source, target)
+    elif target.is_dir() or not target.suffix:
+        hands = split_by_game(source, target, game)
     else:
-        raise DefinitionError(f"{source} to {target}: expected two folders, or files from .log to .phhs or back")
+        hands = convert_file(source, target, game)
     result = {"hands": hands, "output": str(target)}
     emit(result, as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))

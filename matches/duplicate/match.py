@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import make_player
+from foldwise.agent.player import Faults, make_player
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
@@ -51,7 +53,7 @@ def play_match(
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
     hands_before = _count_hands(plan, folder, plan.repeat)
-    faults = 0
+    faults = Faults()
     num_matches = 0
     matches: list[Float] = []
 
@@ -74,7 +76,9 @@ def play_match(
     seconds = time.monotonic() - start
     result["seconds"] = seconds
     result["hands_per_second"] = (result["hands"] - hands_before) / seconds
-    result["faults"] = faults
+    result["faults"] = faults.count
+    if faults.count:
+        result["first_fault"] = faults.first
     save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 
@@ -91,11 +95,11 @@ def _play_runs(
     jobs: int,
     report: Callable[[], None],
     listen_hands: RunListener | None,
-) -> int:
+) -> Faults:
     """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
     stop = threading.Event()
     tails: list[LogTail] = []
-    with _pool(plan, jobs) as pool:
+    with clean_start() if plan.over == "memory" else nullcontext(), _pool(plan, jobs) as pool:
         direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
         if listen_hands is not None and direct is None:  # other processes write the logs
             tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
@@ -106,11 +110,11 @@ def _play_runs(
             # An event cannot be handed to another process; those get the interrupt themselves.
             heard = stop if isinstance(pool, ThreadPoolExecutor) else None
             waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
-        faults = 0
+        faults = Faults()
         try:
             while waiting:
                 done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
-                faults += sum(future.result() for future in done)
+                faults = sum((future.result() for future in done), faults)
                 report()
                 for tail in tails:
                     tail.read()
@@ -142,7 +146,7 @@ def _cores(jobs: int) -> "queue.SimpleQueue[int]":
     return cores
 
 
-def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> int:
+def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> Faults:
     core = cores.get()
     try:
         return play_over_tcp(run, folder, stop, core)
@@ -150,7 +154,9 @@ def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.S
         cores.put(core)
 
 
-def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None) -> int:
+def _play_memory_run(
+    run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None
+) -> Faults:
     plan = run.plan
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())

@@ -3,8 +3,8 @@
 Strategies and built-in bots at a two-player table are played by a compiled engine; any other `Player` by a Python loop.
 """
 
-import logging
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -15,12 +15,13 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.agent.bots import Bot, BotScratch
 from foldwise.agent.bots import make_scratch as make_bot_scratch
-from foldwise.agent.player import Player, guarded_choice
+from foldwise.agent.player import Faults, Player, guarded_choice
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import naming
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.table_rules import table_rules
 from foldwise.matches.engine import compiled_match_kernels as kernels
@@ -42,7 +43,6 @@ _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
 _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
 _NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
-_log = logging.getLogger(__name__)
 
 
 class Seats(NamedTuple):
@@ -178,7 +178,7 @@ def play_values(
 
 def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
     if stop is not None and stop.is_set():
-        raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
+        raise MatchStoppedError(f"run {match.name} was stopped")
 
 
 def play_in_memory(
@@ -187,7 +187,7 @@ def play_in_memory(
     path: Path,
     stop: threading.Event | None = None,
     listen: HandListener | None = None,
-) -> int:
+) -> Faults:
     """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults.
 
     Raises `MatchStoppedError` soon after `stop` is set; the hands played by then are in the log.
@@ -198,24 +198,24 @@ def play_in_memory(
     if path.exists():
         complete = is_complete(path)
         if complete and listen is None:
-            return 0
+            return Faults()
         if not complete:
             drop_unfinished_line(path)
         played = seat_values(list(state_lines(path)))
         if listen is not None and played:
             listen(0, np.array(played), b"")
         if complete:
-            return 0
+            return Faults()
     totals = np.array([sum(column) for column in zip(*played)] or [0.0] * definition.num_players)
     shoe = Shoe(definition, match.seed)
     if played:
         shoe.cards(len(played))
-    with path.open("ab") as file:
+    with naming(path), path.open("ab") as file:
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
             file.write(log_bytes(header))
         if is_compiled(players, definition):
-            faults = 0
+            faults = Faults()
             _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
         else:
             faults = _play_python(match, players, shoe, len(played), totals, file, stop)
@@ -266,9 +266,9 @@ def _play_python(
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
     stop: threading.Event | None,
-) -> int:
+) -> Faults:
     definition = match.definition
-    faults = 0
+    faults = Faults()
     deals = shoe.deals()
     for number in range(start, match.num_hands):
         _check_not_stopped(stop, match)
@@ -276,10 +276,12 @@ def _play_python(
         seats = [seat_of_position(p, number, definition.num_players, False) for p in range(definition.num_players)]
         while not hand.betting.finished:
             position = hand.betting.player_to_act
-            action, error = guarded_choice(players[seats[position]], hand.state(position))
+            seat = seats[position]
+            action, error = guarded_choice(players[seat], hand.state(position))
             if error is not None:
-                faults += 1
-                _log.error("player failed; checked or folded at %r", hand.line(position), exc_info=error)
+                told = "" if faults.count else "".join(traceback.format_exception(error))
+                name = match.names[seat]
+                faults += Faults(1, f"player {name} failed; checked or folded at {hand.line(position)!r}\n{told}")
             hand.apply(action)
         values = hand.values()
         totals[seats] += values

@@ -9,9 +9,11 @@ from typing import IO, Protocol, TypeVar
 
 from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
+from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError
+from foldwise.game.errors import FormatError, naming
 from foldwise.game.match_state import read_match_state
+from foldwise.matches.table.hand import format_value
 
 # The bytes of a log are those of the names on the command line, whatever they are: a name that is no UTF-8 survives too.
 LOG_ENCODING = "utf-8"
@@ -54,14 +56,17 @@ class LogFile:
         if append and path.exists():
             drop_unfinished_line(path)
             self.logged = {hand_number(line) for line in state_lines(path)}
+        self._path = path
         self._file: IO[str] = path.open("a" if append else "w", encoding=LOG_ENCODING, errors=LOG_ERRORS)
 
     def write(self, text: str) -> None:
-        self._file.write(text)
-        self._file.flush()
+        with naming(self._path):
+            self._file.write(text)
+            self._file.flush()
 
     def close(self) -> None:
-        self._file.close()
+        with naming(self._path):
+            self._file.close()
 
 
 def drop_unfinished_line(path: Path) -> None:
@@ -127,6 +132,16 @@ class LoggedHand:
     def hidden(self) -> bool:
         """Whether somebody's hole cards are not known, as in the hand histories of poker rooms."""
         return not all(self.hole_cards)
+
+
+def state_line(hand: LoggedHand) -> str:
+    """The `STATE` line of a hand; `parse_state_line` reads it back."""
+    definition = hand.betting.definition
+    ends = definition.board_sizes[: hand.betting.round + 1]
+    board = "/".join(cards_text(hand.board[start:end]) for start, end in zip((0, *ends), ends))
+    holes = "|".join(map(cards_text, hand.hole_cards))
+    values = "|".join(map(format_value, hand.values))
+    return f"STATE:{hand.number}:{hand.betting.betting_text()}:{holes}{board}:{values}:{'|'.join(hand.names)}"
 
 
 def parse_state_line(line: str, definition: GameDefinition, hidden: bool = False) -> LoggedHand:
