@@ -10,7 +10,7 @@ from typing import Any
 
 from foldwise.game.errors import FormatError
 from foldwise.matches.report.charts import Interval, interval_chart, running_chart
-from foldwise.matches.report.report import MatchReport, Report, short_player
+from foldwise.matches.report.report import MatchReport, Report, num_hands_text, score_name, short_player
 from foldwise.matches.statistics import Estimate
 
 # The page may load nothing: even a broken edit of it could not reach the network.
@@ -60,8 +60,11 @@ def _amount(value: float, digits: int = 1) -> str:
 
 
 def _plus_minus(mean: float, half: float | None) -> str:
-    shown = "–" if half is None or not math.isfinite(half) else f"{half:,.1f}"
-    return f"{_amount(mean)} <small>± {shown}</small>"
+    """A mean with its interval; coloured only where the interval leaves out 0."""
+    if half is None or not math.isfinite(half):
+        return f"<span class='even'>{mean:+,.1f}</span> <small>± –</small>"
+    shown = _amount(mean) if abs(mean) > half else f"<span class='even'>{mean:+,.1f}</span>"
+    return f"{shown} <small>± {half:,.1f}</small>"
 
 
 def _estimate(value: Estimate) -> str:
@@ -171,10 +174,12 @@ def _replayer(hands: Sequence[dict[str, Any]], num_explained: int) -> str:
 def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
     rows, opponents = data["rows"], data["opponents"]
     strategy = escape(Path(data["strategy"]).name)
-    hands = rows[0]["results"][0]["hands"]
+    score = data.get("score", "chips")
+    counted = num_hands_text(rows[0]["results"][0]["hands"], score)
     heading = (
         f"<h1>{strategy}, {len(rows)} ways of post-processing</h1>"
-        f"<p class='result'><span class='unit'>{hands:,} hands a cell, the same deals in all, seed {data['seed']}</span></p>"
+        f"<p class='result'><span class='unit'>{counted} a cell, the same deals in all, seed {data['seed']}, "
+        f"scored by {escape(score_name(score))}</span></p>"
     )
     known = any("exploitability_mbb" in row for row in rows)
     headings = ["variant", *map(short_player, opponents), "average", "minimum"]
@@ -214,9 +219,11 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
 
 def _tournament_body(data: dict[str, Any]) -> tuple[str, str]:
     players = [short_player(player) for player in data["players"]]
+    score = data.get("score", "chips")
     heading = (
         f"<h1>{len(players)} players, every pair</h1><p class='result'><span class='unit'>"
-        f"{escape(data['game'])}, {data['hands']:,} hands a cell, seed {data['seed']}</span></p>"
+        f"{escape(data['game'])}, {num_hands_text(data['hands'], score)} a cell, seed {data['seed']}, "
+        f"scored by {escape(score_name(score))}</span></p>"
     )
     table = []
     averages = []
