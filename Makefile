@@ -32,11 +32,11 @@ $(READY): pyproject.toml requirements.lock
 	@touch $@
 
 demo: $(READY)
-	@$(BIN)/python -m foldwise.cli.demo
+	@$(BIN)/python -m foldwise.cli.support.demo
 
 # mosquitto where it is installed, else amqtt from the test extra.
 demo-network: $(READY)
-	@$(BIN)/python -m foldwise.cli.demo_network
+	@$(BIN)/python -m foldwise.cli.support.demo_network
 
 # The files that take longest come first, so that both processes end together.
 LONGEST := $(addprefix tests/,solver/distributed/test_distributed_ray.py solver/sampling/test_public_chance.py \

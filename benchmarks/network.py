@@ -18,7 +18,7 @@ import numpy as np
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match as play_over_socket
-from foldwise.cli.local_broker import LocalBroker
+from foldwise.cli.support.local_broker import LocalBroker
 from foldwise.game.library import find_definition
 from foldwise.matches.duplicate.comparison import Table
 from foldwise.matches.duplicate.match import play_match

@@ -12,7 +12,7 @@ without card abstraction -536; folding every hand loses 750.
 import argparse
 from pathlib import Path
 
-from foldwise.cli.lbr import measure
+from foldwise.cli.lbr import LbrRequest, measure
 from foldwise.cli.main import main as foldwise
 
 _SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they are many
@@ -46,14 +46,16 @@ def main() -> None:
             if not (folder / "manifest.json").exists():
                 solve(preset, given.nodes, folder)
         for street in given.streets:
-            settings = {
-                "bets": given.bets,
-                "from": street,
-                "samples": _SAMPLES.get(street, 1000),
-                "translation": "pseudo-harmonic",
-                "seed": given.seed,
-            }
-            result, _ = measure(folder, given.postprocess, settings, given.hands)
+            asked = LbrRequest(
+                directory=folder,
+                postprocess=given.postprocess,
+                bets=given.bets,
+                from_street=street,
+                samples=_SAMPLES.get(street, 1000),
+                hands=given.hands,
+                seed=given.seed,
+            )
+            result, _ = measure(asked)
             total = result.total
             print(
                 f"{folder.name}: lbr {given.bets} from {street} wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, "

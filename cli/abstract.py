@@ -1,14 +1,15 @@
 """`foldwise abstract`: the card abstraction of a config, what a hand looks like in it, and how large the game is."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 from rich.table import Table
 
-from foldwise.cli.offline import ConfigArgument, SetOption
-from foldwise.cli.output import JsonOption, ProgressLine, emit, stdout
+from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
+from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -19,22 +20,36 @@ if TYPE_CHECKING:
 STREETS = ("preflop", "flop", "turn", "river")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("abstract")(abstract)
+@dataclass(frozen=True, kw_only=True)
+class AbstractRequest:
+    config: ConfigArgument
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")] = (
+        False
+    )
+    show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
+    board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = ""
+    png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None
+    overrides: SetOption = None
+    as_json: JsonOption = False
 
 
-def abstract(
-    config: ConfigArgument,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")
-    ] = False,
-    show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None,
-    board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = "",
-    png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None,
-    overrides: SetOption = None,
-    as_json: JsonOption = False,
-) -> None:
+class StreetResult(TypedDict):
+    street: str
+    classes: int
+    buckets: int
+
+
+class AbstractResult(TypedDict):
+    streets: list[StreetResult]
+    seconds: float
+    bytes: int
+    fingerprint: str
+    hand: NotRequired[dict[str, Any]]
+    png: NotRequired[str]
+
+
+def abstract(request: AbstractRequest) -> None:
     """Build the card abstraction of a config, or explain it.
 
     Exact hand strength is computed once and kept; an abstraction that is built already is reused.
@@ -47,16 +62,17 @@ def abstract(
     from foldwise.abstraction.config import parse_override, read_config
     from foldwise.solver.config import RunConfig
 
-    settings = read_config(config, RunConfig, dict(parse_override(text) for text in overrides or []))
-    if estimate:
-        _estimate(settings, as_json)
+    settings = read_config(request.config, RunConfig, dict(parse_override(text) for text in request.overrides or []))
+    if request.estimate:
+        _estimate(settings, request.as_json)
         return
+    output, png = request.output, request.png
     wanted = config_cards(settings)
     if wanted is None:
         raise DefinitionError(
             f"config {settings.name!r}: {settings.game!r} has no card abstraction: it tells all deals apart"
         )
-    if output is None and show is None and png is None:
+    if output is None and request.show is None and png is None:
         raise DefinitionError("abstract: give -o DIR to write, --show HAND or --png FILE to look, or --estimate")
     line = ProgressLine(f"abstract {settings.name}")
     start = time.perf_counter()
@@ -64,23 +80,23 @@ def abstract(
     if output is not None:
         _save(cards, output)
     seconds = time.perf_counter() - start
-    result: dict[str, Any] = {
-        "streets": [
-            {"street": name, "classes": street.classes, "buckets": street.num_buckets}
+    result = AbstractResult(
+        streets=[
+            StreetResult(street=name, classes=street.classes, buckets=street.num_buckets)
             for name, street in zip(STREETS, cards.streets)
         ],
-        "seconds": seconds,
-        "bytes": cards.bytes,
-        "fingerprint": cards.fingerprint,
-    }
+        seconds=seconds,
+        bytes=cards.bytes,
+        fingerprint=cards.fingerprint,
+    )
     report: HandReport | None = None
-    if show is not None:
+    if request.show is not None:
         from foldwise.abstraction.cards.explain import explain_hand
 
-        report = explain_hand(cards, show, board)
+        report = explain_hand(cards, request.show, request.board)
         result["hand"] = report.as_dict()
     if png is not None:
-        from foldwise.cli.pictures import draw_preflop_grid
+        from foldwise.cli.support.pictures import draw_preflop_grid
 
         draw_preflop_grid(cards, png)
         result["png"] = str(png)
@@ -95,7 +111,7 @@ def abstract(
         if png is not None:
             stdout.print(f"drawn to {png}")
 
-    emit(result, as_json, print_it)
+    emit(result, request.as_json, print_it)
 
 
 def _save(cards: "CardAbstraction", output: Path) -> None:

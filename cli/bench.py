@@ -1,10 +1,13 @@
 """`foldwise bench`: fixed seeds on small games, for one signature of what the solvers compute and how fast."""
 
-from typing import Annotated, Any
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
 
 import typer
 
-from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import emit, stdout
 
 # Iterations of each sampler on Leduc: enough to touch every kind of update, quick enough for every commit.
 _ITERATIONS = {
@@ -20,22 +23,24 @@ _ITERATIONS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    app.command("bench")(bench)
+@dataclass(frozen=True, kw_only=True)
+class BenchRequest:
+    repeat: Annotated[int, typer.Option(min=1, help="Time each sampler this often and keep the best.")] = 3
+    as_json: JsonOption = False
 
 
-def bench(
-    repeat: Annotated[int, typer.Option(min=1, help="Time each sampler this often and keep the best.")] = 3,
-    as_json: JsonOption = False,
-) -> None:
+class BenchResult(TypedDict):
+    signature: str
+    nodes_per_second: dict[str, float]
+
+
+def bench(request: BenchRequest) -> None:
     """Run every sampler on Leduc with a fixed seed: a signature of the results, and nodes a second.
 
     The signature changes when, and only when, a solver computes something else; commits quote it.
 
     Example: foldwise bench
     """
-    import time
-
     import numpy as np
     import xxhash
 
@@ -51,7 +56,7 @@ def bench(
         config = check_config(data, RunConfig, "bench")
         game = build_abstract_game(config)
         best = float("inf")
-        for _ in range(repeat):
+        for _ in range(request.repeat):
             solver = make_solver(game, config)
             solver.advance(0)  # compiles
             start = time.perf_counter()
@@ -68,4 +73,4 @@ def bench(
             stdout.print(f"{sampler:10} {rate / 1e6:7.1f}M nodes/s")
         stdout.print(f"signature  {signature}")
 
-    emit({"signature": signature, "nodes_per_second": rates}, as_json, show)
+    emit(BenchResult(signature=signature, nodes_per_second=rates), request.as_json, show)

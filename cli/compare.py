@@ -1,88 +1,87 @@
-"""`foldwise compare` and `foldwise tournament`: variants x opponents, and the cross table of all pairs."""
+"""`foldwise compare`: variants of one strategy x opponents, on the same deals."""
 
 import csv
+import json
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import combinations
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.table import Table as TextTable
 
-from foldwise.cli.comparison_pictures import draw_comparison, draw_sweep, short_name
-from foldwise.cli.lbr import add_lbr
-from foldwise.cli.network import BrokerOption, PatienceOption, compare_published, compare_split
-from foldwise.cli.offline import StrategyArgument
-from foldwise.cli.online import ScoreOption, player_spec, resolve_player, table_definition
-from foldwise.cli.output import MOST_HANDS, JsonOption, ProgressLine, SeedOption, against, emit, stdout
+from foldwise.cli.lbr import LbrRequest, measure
+from foldwise.cli.options import (
+    MOST_HANDS,
+    BrokerOption,
+    HandsOption,
+    JobsOption,
+    JsonOption,
+    LogsOption,
+    OverOption,
+    PatienceOption,
+    ScoreOption,
+    SeedOption,
+    StrategyArgument,
+    TranslationOption,
+)
+from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
 from foldwise.game.errors import DefinitionError
-from foldwise.matches.plan import written_whole
 
 if TYPE_CHECKING:
-    from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
     from foldwise.matches.plan import Score
+    from foldwise.matches.statistics import Estimate
+    from foldwise.postprocess.pipeline import Pipeline
 
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
-HandsOption = Annotated[
-    int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)
-]
-OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
-LogsOption = Annotated[
-    bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
-]
-JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("compare")(compare)
-    app.command("tournament")(tournament)
-
-
-def compare(
-    directory: StrategyArgument,
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    directory: StrategyArgument
     opponents: Annotated[
         list[str] | None,
         typer.Option(
             "--opponents", metavar="PLAYER", help="bot:NAME, strategy:DIR, a folder or cmd:PROGRAM; repeatable."
         ),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[PLAYER]...", help="Further opponents.")] = None,
-    variants: Annotated[str, typer.Option(help="Post-processings, parted by commas.")] = DEFAULT_VARIANTS,
+    ] = None
+    more: Annotated[list[str] | None, typer.Argument(metavar="[PLAYER]...", help="Further opponents.")] = None
+    variants: Annotated[str, typer.Option(help="Post-processings, separated by commas.")] = DEFAULT_VARIANTS
     sweep: Annotated[
         str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
-    ] = None,
-    translation: Annotated[
-        str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")
-    ] = "pseudo-harmonic",
-    hands: HandsOption = 50_000,
-    score: ScoreOption = "chips",
-    over: OverOption = "memory",
-    jobs: JobsOption = None,
+    ] = None
+    translation: TranslationOption = "pseudo-harmonic"
+    hands: HandsOption = 50_000
+    score: ScoreOption = "chips"
+    over: OverOption = "memory"
+    jobs: JobsOption = None
     exploit: Annotated[
         bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
-    ] = True,
+    ] = True
     lbr: Annotated[
         bool, typer.Option("--lbr", help="Local best response beside what is won: fcpa from the turn; see 'lbr'.")
-    ] = False,
+    ] = False
     lbr_hands: Annotated[
         int, typer.Option(help="Hands of it from each position, for each variant.", min=2, max=MOST_HANDS)
-    ] = 10_000,
+    ] = 10_000
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
-    ] = None,
-    logs: LogsOption = False,
-    broker: BrokerOption = None,
+    ] = None
+    logs: LogsOption = False
+    broker: BrokerOption = None
     local: Annotated[
         bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
-    ] = False,
+    ] = False
     resume: Annotated[
         bool, typer.Option("--resume", help="With --broker and -o: go on with the comparison begun there.")
-    ] = False,
-    patience: PatienceOption = 60.0,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
+    ] = False
+    patience: PatienceOption = 60.0
+    seed: SeedOption = 0
+    as_json: JsonOption = False
+
+
+def compare(request: CompareRequest) -> None:
     """Compare post-processings of one strategy against several opponents, on the same deals.
 
     With --broker the work is split over the workers there (foldwise worker); the result is the same, bit for bit.
@@ -93,93 +92,119 @@ def compare(
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
-    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.translation import parse_translation
-    from foldwise.matches.duplicate import comparison as comparisons
+    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.postprocess.language import parse_pipeline, parse_variants
+    from foldwise.postprocess.language import parse_variants
 
-    folder = directory.resolve()
-    texts = [str(pipeline) for pipeline in parse_variants(sweep if sweep is not None else variants)]
+    folder, output = request.directory.resolve(), request.output
+    pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
+    texts = list(map(str, pipelines))
     if len(set(texts)) < len(texts):
         raise DefinitionError(f"variants {', '.join(texts)}: one stands there twice; give each once")
-    players = [resolve_player(player_spec(player)) for player in [*(opponents or []), *(more or [])]]
+    players = [resolve_player(player_spec(player)) for player in [*(request.opponents or []), *(request.more or [])]]
     if not players:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
-    if resume and (broker is None or local or output is None):
-        raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
-    if broker is not None and not local and score != "chips":
-        raise DefinitionError(f"--score {score} with --broker: workers count chips; add --local to score it here")
+    _check_broker(request)
     for player in players:
-        check_score(score, (f"strategy:{folder}", player))
-    table = _table(folder, hands, seed, over, jobs)
-    if output is not None:
-        check_writable(output)
-    table = replace(table, folder=_logs_folder(output, logs, score), score=cast("Score", score))
-    line = ProgressLine("compare")
-    mapping = str(parse_translation(translation))
-    if broker is None:
-        comparison = comparisons.compare(table, folder, texts, players, line.update, mapping)
-    elif local:
-        comparison = compare_published(table, folder, texts, players, mapping, line, broker, patience)
-    else:
-        comparison = compare_split(table, folder, texts, players, mapping, line, broker, patience, output, resume)
-    exploitability: list[float | None] = [None] * len(texts)
+        check_score(request.score, (f"strategy:{folder}", player))
+    table = _table(folder, request)
+    comparison = _compare(table, texts, players, str(parse_translation(request.translation)), request)
+    exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
-    if exploit:
-        exploitability, boards_counted = _exploitability(folder, [parse_pipeline(text) for text in texts])
-    result = {
-        "strategy": str(folder),
-        "seed": seed,
-        "score": score,
-        **comparisons.comparison_dict(comparison, exploitability),
-    }
+    if request.exploit:
+        exploitability, boards_counted = _exploitability(folder, pipelines)
+    result = comparison_result(comparison, exploitability, strategy=str(folder), seed=request.seed, score=request.score)
     if boards_counted is not None:
         result["boards_counted"] = boards_counted
-    if lbr:
-        add_lbr(result["rows"], folder, translation, lbr_hands, jobs, seed)
+    if request.lbr:
+        _add_lbr(result["rows"], request)
     written = None
     try:
         if output is not None:
-            _write(output, result, sweep)
+            _write(output, result, request.sweep)
             written = output
     finally:  # a full disk does not take the result along
-        emit(result, as_json, lambda: _show(result, written))
+        emit(result, request.as_json, lambda: _show(result, written))
 
 
-def _table(folder: Path, hands: int, seed: int, over: str, jobs: int | None) -> "Table":
+def _check_broker(request: CompareRequest) -> None:
+    split = request.broker is not None and not request.local
+    if request.resume and (not split or request.output is None):
+        raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
+    if split and request.score != "chips":
+        raise DefinitionError(
+            f"--score {request.score} with --broker: workers count chips; add --local to score it here"
+        )
+
+
+def _table(folder: Path, request: CompareRequest) -> "Table":
+    from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.cli.support.kept_matches import matches_folder
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
-    if over not in ("tcp", "memory"):
-        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
+    if request.over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
     opened.verify()
-    game = opened.strategy.manifest.game
-    return Table(game, opened.definition, hands, seed % 2**32, over, jobs or default_jobs())
+    if request.output is not None:
+        check_writable(request.output)
+    return Table(
+        game=opened.strategy.manifest.game,
+        definition=opened.definition,
+        hands=request.hands,
+        seed=request.seed % 2**32,
+        over=request.over,
+        jobs=request.jobs or default_jobs(),
+        folder=matches_folder(request.output, request.logs, request.score),
+        score=cast("Score", request.score),
+    )
 
 
-def _logs_folder(output: Path | None, logs: bool, score: str) -> Path | None:
-    """Where the matches are kept, if they are; a new folder."""
-    if not logs:
-        return None
-    if score == "expectation":
-        raise DefinitionError("--logs with --score expectation: no hand is played, so there is no log; leave one out")
-    if output is None:
-        raise DefinitionError("--logs without a folder to write to: give -o DIR")
-    folder = output / "matches"
-    if folder.exists():
-        raise DefinitionError(f"{str(folder)!r} holds matches: give another folder with -o")
-    folder.mkdir(parents=True)
-    return folder
+def _compare(
+    table: "Table", variants: Sequence[str], opponents: Sequence[str], translation: str, request: CompareRequest
+) -> "Comparison":
+    """Here, here and published, or by the workers of a broker."""
+    folder, line = request.directory.resolve(), ProgressLine("compare")
+    if request.broker is None:
+        from foldwise.matches.duplicate.comparison import compare
+
+        return compare(table, folder, variants, opponents, line.update, translation)
+    from foldwise.cli.support.network_comparison import NetworkComparison
+
+    network = NetworkComparison(table, folder, variants, opponents, translation, request.broker, request.patience)
+    return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 
 
-def _exploitability(folder: Path, pipelines: Sequence[Any]) -> tuple[list[float | None], int | None]:
+def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
+    """Put what each variant loses to local best response into its row; the deals are the same for all."""
+    line = ProgressLine("lbr")
+    for number, row in enumerate(rows):
+
+        def listen(done: int, found: "Estimate", row: "RowResult" = row, number: int = number) -> None:
+            share = (number + done / request.lbr_hands) / len(rows)
+            line.update(f"{row['variant']} {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", share)
+
+        asked = LbrRequest(
+            directory=request.directory,
+            postprocess=row["variant"],
+            translation=request.translation,
+            hands=request.lbr_hands,
+            jobs=request.jobs,
+            seed=request.seed,
+        )
+        total = measure(asked, listen)[0].total
+        row["lbr_mbb"], row["lbr_ci95_mbb"], row["lbr_hands"] = total.mean_mbb, total.ci95_mbb, 2 * total.count
+
+
+def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list[float | None], int | None]:
     """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
-    from foldwise.cli.policies import postprocessed_policy
+    from foldwise.cli.support.policies import postprocessed_policy
     from foldwise.solver.response.responses import has_response, make_response
 
     strategy = Strategy(folder)
@@ -193,8 +218,9 @@ def _exploitability(folder: Path, pipelines: Sequence[Any]) -> tuple[list[float 
     return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
 
 
-def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
-    import json
+def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
+    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")
@@ -222,11 +248,9 @@ def _write(output: Path, result: dict[str, Any], sweep: str | None) -> None:
         draw_comparison(result, picture)
 
 
-def _plus_minus(mean: float, half_width: float) -> str:
-    return f"{mean:+.1f} ± {half_width:.1f}"
+def _show(result: "ComparisonResult", output: Path | None) -> None:
+    from foldwise.cli.support.comparison_pictures import short_name
 
-
-def _show(result: dict[str, Any], output: Path | None) -> None:
     opponents = result["opponents"]
     hands = result["rows"][0]["results"][0]["hands"]
     known = any("exploitability_mbb" in row for row in result["rows"])
@@ -239,10 +263,10 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
     for row in result["rows"]:
-        cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
-        average = _plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
+        cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
+        average = plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
         last = [f"{row['exploitability_mbb']:.2f}"] if known else []
-        last += [_plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
+        last += [plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)
     if "boards_counted" in result:
@@ -252,97 +276,10 @@ def _show(result: dict[str, Any], output: Path | None) -> None:
         for heading in ("variants", *map(short_name, opponents), "average"):
             table.add_column(heading, justify="left" if heading == "variants" else "right")
         for entry in result["differences"]:
-            cells = [_plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
+            cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
             name = f"{entry['a']} over {entry['b']}"
-            table.add_row(name, *cells, _plus_minus(entry["mean_mbb"], entry["ci95_mbb"]))
+            table.add_row(name, *cells, plus_minus(entry["mean_mbb"], entry["ci95_mbb"]))
         stdout.print(table)
     stdout.print(f"{result['hands_per_second']:,.0f} hands/s in {result['seconds']:.1f} s")
     if output is not None:
         stdout.print(f"written to {output}")
-
-
-def tournament(
-    players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Players as in match, or folders.")],
-    hands: HandsOption = 20_000,
-    game: Annotated[
-        str | None, typer.Option(help="The game; by default that of the first strategy, else hunl.")
-    ] = None,
-    score: ScoreOption = "chips",
-    over: OverOption = "memory",
-    jobs: JobsOption = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")
-    ] = None,
-    logs: LogsOption = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """The cross table of all pairs: what each row wins from each column, on the same deals.
-
-    Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
-    """
-    from foldwise.abstraction.storage.array_store import check_writable
-    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
-    from foldwise.matches.duplicate.comparison import Table, cross_table
-    from foldwise.matches.duplicate.match import default_jobs
-    from foldwise.matches.scoring.scorers import check_score
-
-    resolved = [resolve_player(player_spec(player)) for player in players]
-    for pair in combinations(resolved, 2):
-        check_score(score, pair)
-    if len(resolved) < 2:
-        raise DefinitionError(f"tournament of {len(resolved)}: give two players or more")
-    if over not in ("tcp", "memory"):
-        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
-    strategies = [spec.removeprefix("strategy:") for spec in resolved if spec.startswith("strategy:")]
-    if game is None and strategies:
-        opened = OpenStrategy(parse_spec(strategies[0]).folder)
-        game, definition = opened.strategy.manifest.game, opened.definition
-    else:
-        game = game or "hunl"
-        definition = table_definition(game)
-    if output is not None:
-        check_writable(output)
-    kept = _logs_folder(output, logs, score)
-    table = Table(game, definition, hands, seed % 2**32, over, jobs or default_jobs(), kept, cast("Score", score))
-    cells = cross_table(table, resolved, ProgressLine("tournament").update)
-    result = {
-        "players": resolved,
-        "game": game,
-        "seed": seed,
-        "score": score,
-        "hands": 2 * hands,
-        "cells": [
-            [None if cell is None else {"mean_mbb": cell.mean_mbb, "ci95_mbb": cell.ci95_mbb} for cell in row]
-            for row in cells
-        ],
-    }
-
-    if output is not None:
-        _write_tournament(output, result)
-
-    def show() -> None:
-        text = TextTable(box=None, header_style="bold", title=f"row's mbb/h, {2 * hands:,} hands a cell, by {score}")
-        for heading in ("", *map(short_name, resolved), "average"):
-            text.add_column(heading, justify="right" if heading else "left")
-        for name, row in zip(resolved, cells):
-            played = [cell for cell in row if cell is not None]
-            shown = ["" if cell is None else _plus_minus(cell.mean_mbb, cell.ci95_mbb) for cell in row]
-            text.add_row(short_name(name), *shown, f"{sum(cell.mean_mbb for cell in played) / len(played):+.1f}")
-        stdout.print(text)
-
-    emit(result, as_json, show)
-
-
-def _write_tournament(output: Path, result: dict[str, Any]) -> None:
-    import json
-
-    with written_whole(output / "tournament.json") as file:
-        file.write(json.dumps(result, indent=1) + "\n")
-    with written_whole(output / "tournament.csv") as file:
-        writer = csv.writer(file)
-        writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
-        for player, row in zip(result["players"], result["cells"]):
-            for opponent, cell in zip(result["players"], row):
-                if cell is not None:
-                    writer.writerow([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])

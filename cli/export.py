@@ -1,17 +1,16 @@
-"""`foldwise export` and `foldwise convert`: strategies and hand histories for other programs."""
+"""`foldwise export`: a strategy for other programs."""
 
 import csv
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.offline import StrategyArgument
-from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.support.output import emit, stdout
 from foldwise.game.errors import DefinitionError
-from foldwise.matches.plan import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,27 +20,31 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "json", "openspiel")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("export")(export)
-    app.command("convert")(convert)
-
-
-def export(
-    directory: StrategyArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest:
+    directory: StrategyArgument
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or openspiel; by default what FILE ends with.")
-    ] = None,
-    street: Annotated[int | None, typer.Option(help="Only this street, from 0.", min=0)] = None,
-    player: Annotated[int | None, typer.Option(help="Only this player, 0 or 1.", min=0, max=1)] = None,
-    betting: Annotated[
-        str | None, typer.Option(help="Only after this abstract betting, as r300; '' at the root.")
-    ] = None,
-    hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None,
-    bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None,
-    postprocess: Annotated[str, typer.Option(help="Post-processing, as in new(0.2).")] = "none",
-    as_json: JsonOption = False,
-) -> None:
+    ] = None
+    street: Annotated[int | None, typer.Option(help="Only this street, from 0.", min=0)] = None
+    player: Annotated[int | None, typer.Option(help="Only this player, 0 or 1.", min=0, max=1)] = None
+    betting: Annotated[str | None, typer.Option(help="Only after this abstract betting, as r300; '' at the root.")] = (
+        None
+    )
+    hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None
+    bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None
+    postprocess: PostprocessOption = "none"
+    as_json: JsonOption = False
+
+
+class ExportResult(TypedDict):
+    output: str
+    format: str
+    infosets: int
+
+
+def export(request: ExportRequest) -> None:
     """Write rows of a strategy as CSV or JSON, or a small game's strategy as OpenSpiel's tabular policy.
 
     Example: foldwise export runs/small -o preflop.csv --street 0 --betting r300
@@ -51,15 +54,17 @@ def export(
     from foldwise.abstraction.strategy import Strategy
     from foldwise.agent.openspiel import openspiel_policy, policy_record
     from foldwise.agent.strategy_rows import StrategyTable, check_street
+    from foldwise.matches.plan import written_whole
     from foldwise.postprocess.language import parse_pipeline
 
-    form = form or output.suffix.removeprefix(".")
+    output = request.output
+    form = request.form or output.suffix.removeprefix(".")
     if form not in FORMATS:
         raise DefinitionError(f"format {form!r}: expected csv, json or openspiel, by --format or the end of FILE")
-    strategy = Strategy(directory)
-    pipeline = parse_pipeline(postprocess)
+    strategy = Strategy(request.directory)
+    pipeline = parse_pipeline(request.postprocess)
     if form == "openspiel":
-        if (street, player, betting, hand, bucket) != (None,) * 5:
+        if (request.street, request.player, request.betting, request.hand, request.bucket) != (None,) * 5:
             raise DefinitionError("--format openspiel writes the whole strategy: leave the conditions out")
         record = policy_record(*openspiel_policy(strategy, pipeline))
         with written_whole(output) as file:
@@ -67,15 +72,23 @@ def export(
         count = len(record["policy"])
     else:
         table = StrategyTable(strategy, pipeline)
-        check_street(table, street)
-        rows = table.rows(street=street, player=player, betting=betting, hand=hand, bucket=bucket)
+        check_street(table, request.street)
+        rows = table.rows(
+            street=request.street,
+            player=request.player,
+            betting=request.betting,
+            hand=request.hand,
+            bucket=request.bucket,
+        )
         count = _write_csv(output, rows) if form == "csv" else _write_json(output, rows)
-    result = {"output": str(output), "format": form, "infosets": count}
-    emit(result, as_json, lambda: stdout.print(f"{count:,} infosets written to {output}"))
+    result = ExportResult(output=str(output), format=form, infosets=count)
+    emit(result, request.as_json, lambda: stdout.print(f"{count:,} infosets written to {output}"))
 
 
 def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """A line for each action of each infoset: rows of different nodes have different actions."""
+    from foldwise.matches.plan import written_whole
+
     count = 0
     with written_whole(output) as file:
         writer = csv.writer(file)
@@ -91,6 +104,8 @@ def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
 
 def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """One array, an object an infoset, written as it is read."""
+    from foldwise.matches.plan import written_whole
+
     count = 0
     with written_whole(output) as file:
         file.write("[")
@@ -99,31 +114,3 @@ def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
             count += 1
         file.write("\n]\n")
     return count
-
-
-def convert(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A match folder, a .log, or a .phh or .phhs file.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")],
-    game: Annotated[
-        str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Convert hand histories between ACPC logs and PHH, the notation pokerkit reads.
-
-    Example: foldwise convert runs/match runs/match-phh
-
-    Example: foldwise convert runs/match/0000.AB.log hands.phhs
-
-    Example: foldwise convert hands.phhs hands.log
-    """
-    from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
-
-    if source.is_dir():
-        hands = convert_folder(source, target, game)
-    elif target.is_dir() or not target.suffix:
-        hands = split_by_game(source, target, game)
-    else:
-        hands = convert_file(source, target, game)
-    result = {"hands": hands, "output": str(target)}
-    emit(result, as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))

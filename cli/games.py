@@ -1,27 +1,32 @@
 """`foldwise games`: sizes of the built-in games, or of one."""
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 from rich.table import Table
 
-from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import emit, stdout
 
 if TYPE_CHECKING:
     from foldwise.game.sizes import GameSize
 
 
-def register(app: typer.Typer) -> None:
-    app.command("games")(games)
+@dataclass(frozen=True, kw_only=True)
+class GamesRequest:
+    name: Annotated[str | None, typer.Argument(help="A game's name, or the path of an ACPC .game file.")] = None
+    buckets: Annotated[int | None, typer.Option(help="Count nested buckets, this many a street, instead of cards.")] = (
+        None
+    )
+    as_json: JsonOption = False
 
 
-def games(
-    name: Annotated[str | None, typer.Argument(help="A game's name, or the path of an ACPC .game file.")] = None,
-    buckets: Annotated[
-        int | None, typer.Option(help="Count nested buckets, this many a street, instead of cards.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+class GamesResult(TypedDict):
+    games: list[dict[str, Any]]
+
+
+def games(request: GamesRequest) -> None:
     """Sizes of the built-in games, or of one game by street.
 
     Example: foldwise games limit --buckets 5
@@ -29,10 +34,10 @@ def games(
     from foldwise.game.library import BUILT_IN_NAMES, find_game
     from foldwise.game.sizes import measure
 
-    chosen = BUILT_IN_NAMES if name is None else (name,)
-    sizes = [measure(find_game(game), buckets) for game in chosen]
-    result = {"games": [size.as_dict() for size in sizes]}
-    emit(result, as_json, lambda: _show_one(sizes[0]) if name else _show_all(sizes))
+    chosen = BUILT_IN_NAMES if request.name is None else (request.name,)
+    sizes = [measure(find_game(game), request.buckets) for game in chosen]
+    result = GamesResult(games=[size.as_dict() for size in sizes])
+    emit(result, request.as_json, lambda: _show_one(sizes[0]) if request.name else _show_all(sizes))
 
 
 def _number(count: int | None) -> str:

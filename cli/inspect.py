@@ -1,13 +1,13 @@
 """`foldwise inspect`: what a strategy does in a typed state."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foldwise.cli.offline import StrategyArgument
-from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.support.output import emit, stdout
 from foldwise.game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
@@ -20,25 +20,24 @@ _BAR_WIDTH = 40
 _RANKS = "AKQJT98765432"
 
 
-def register(app: typer.Typer) -> None:
-    app.command("inspect")(inspect)
-
-
-def inspect(
-    directory: StrategyArgument,
+@dataclass(frozen=True, kw_only=True)
+class InspectRequest:
+    directory: StrategyArgument
     states: Annotated[
         list[str] | None, typer.Option("--state", metavar="MATCHSTATE", help="A state line of a dealer; repeatable.")
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[MATCHSTATE]...", help="Further states.")] = None,
-    betting: Annotated[str | None, typer.Option(help="The betting so far, as in r300c/.")] = None,
-    board: Annotated[str, typer.Option(help="The board, as in AsKd2c.")] = "",
-    hand: Annotated[str | None, typer.Option(help="Hole cards of the player to act, as in QhQs.")] = None,
-    postprocess: Annotated[str, typer.Option(help="Post-processing, as in new(0.2).")] = "none",
+    ] = None
+    more: Annotated[list[str] | None, typer.Argument(metavar="[MATCHSTATE]...", help="Further states.")] = None
+    betting: Annotated[str | None, typer.Option(help="The betting so far, as in r300c/.")] = None
+    board: Annotated[str, typer.Option(help="The board, as in AsKd2c.")] = ""
+    hand: Annotated[str | None, typer.Option(help="Hole cards of the player to act, as in QhQs.")] = None
+    postprocess: PostprocessOption = "none"
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw all hands of a preflop state, 13 by 13.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+    ] = None
+    as_json: JsonOption = False
+
+
+def inspect(request: InspectRequest) -> None:
     """Print a strategy's row in a state: the hand, its bucket, how often the solver came there, and the probabilities.
 
     Example: foldwise inspect runs/small --betting r300c/ --board AsKd2c --hand QhQs
@@ -52,12 +51,13 @@ def inspect(
     from foldwise.game.match_state import parse_match_state
     from foldwise.postprocess.language import parse_pipeline
 
-    opened = OpenStrategy(directory)
-    player = opened.player(parse_pipeline(postprocess), seed=0)
+    betting, png = request.betting or "", request.png
+    opened = OpenStrategy(request.directory)
+    player = opened.player(parse_pipeline(request.postprocess), seed=0)
     definition = opened.definition
-    looked_at = [parse_match_state(text, definition) for text in [*(states or []), *(more or [])]]
-    if hand is not None:
-        looked_at.append(typed_state(definition, betting or "", board, hand))
+    looked_at = [parse_match_state(text, definition) for text in [*(request.states or []), *(request.more or [])]]
+    if request.hand is not None:
+        looked_at.append(typed_state(definition, betting, request.board, request.hand))
     if not looked_at and png is None:
         raise DefinitionError("inspect: give --state MATCHSTATE, or --hand with --betting and --board, or --png FILE")
     for state in looked_at:
@@ -71,16 +71,16 @@ def inspect(
         if len(decisions) > 1:
             result["states"] = described
     if png is not None:
-        _draw(player, definition, betting or "", png)
+        _draw(player, definition, betting, png)
         result["png"] = str(png)
 
     def show() -> None:
         for decision, count in zip(decisions, visits):
-            _show(decision, count, postprocess)
+            _show(decision, count, request.postprocess)
         if png is not None:
             stdout.print(f"written to {png}")
 
-    emit(result, as_json, show)
+    emit(result, request.as_json, show)
 
 
 def _check_state(state: "MatchState") -> None:
@@ -129,7 +129,7 @@ def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
     from foldwise.agent.typed_state import typed_state
-    from foldwise.cli.comparison_pictures import draw_strategy_grid
+    from foldwise.cli.support.comparison_pictures import draw_strategy_grid
 
     if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):
         raise DefinitionError("--png draws the 169 hands of hold'em: this game has other cards")

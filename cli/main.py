@@ -3,66 +3,80 @@
 import errno
 import os
 import sys
-from importlib.metadata import version
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
-from foldwise.cli import (
-    abstract,
-    bench,
-    compare,
-    export,
-    games,
-    inspect,
-    lbr,
-    network,
-    offline,
-    online,
-    people,
-    report,
-    score,
-)
+from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
-from foldwise.postprocess.language import PipelineError
 
-app = typer.Typer(
-    name="foldwise",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
-    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches.",
+# In the order of `foldwise --help`; each is a function in a module, both of that name.
+COMMANDS = (
+    "games",
+    "abstract",
+    "solve",
+    "exploitability",
+    "plot",
+    "inspect",
+    "dealer",
+    "play",
+    "startme",
+    "match",
+    "duel",
+    "compare",
+    "tournament",
+    "score",
+    "spot",
+    "lbr",
+    "watch",
+    "worker",
+    "report",
+    "export",
+    "convert",
+    "bench",
 )
-for _commands in (
-    games,
-    abstract,
-    offline,
-    inspect,
-    online,
-    people,
-    compare,
-    score,
-    lbr,
-    network,
-    report,
-    export,
-    bench,
-):
-    _commands.register(app)
+_HELP = (
+    "A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
+    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches."
+)
+
+
+def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The program with these commands; only their modules are loaded."""
+    app = typer.Typer(
+        name="foldwise",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        help=_HELP,
+    )
+    app.callback()(_options)
+    for name in names:
+        add_command(app, getattr(import_module(f"foldwise.cli.{name}"), name))
+    return app
+
+
+def _wanted(arguments: Sequence[str]) -> Sequence[str]:
+    """The commands that an argument list can mean: to load all takes longer than to run some."""
+    first = arguments[0] if arguments else ""
+    if first == "--version":
+        return ()
+    return (first,) if first in COMMANDS else COMMANDS
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"foldwise {version('foldwise')}")
         raise typer.Exit
 
 
 # The option's own callback: without a command the callback of the application is never reached.
-@app.callback()
-def foldwise(
+def _options(
     show_version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
     ] = False,
@@ -72,7 +86,7 @@ def foldwise(
 
 # typer.BadParameter -> UsageError -> ClickException: typer does not export the base it raises for bad arguments.
 _ArgumentError: Any = typer.BadParameter.__mro__[2]
-_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError, PipelineError)
+_INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError)
 
 
 def _system_text(error: OSError) -> str:
@@ -84,6 +98,20 @@ def _system_text(error: OSError) -> str:
     return str(error)
 
 
+def _value_text(error: ValueError) -> str:
+    """Values refused by libraries that are slow to load, so not loaded before; any other error is a bug and goes on."""
+    from pydantic import ValidationError
+
+    from foldwise.postprocess.language import PipelineError
+
+    if isinstance(error, PipelineError):
+        return str(error)
+    if isinstance(error, ValidationError):  # a number or name no message or file of ours can hold
+        first = error.errors()[0]
+        return f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another"
+    raise error
+
+
 def _fail(message: str, code: int) -> int:
     line = " ".join(str(message).split())
     print(f"foldwise: {line}", file=sys.stderr)
@@ -92,8 +120,9 @@ def _fail(message: str, code: int) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=arguments, standalone_mode=False, prog_name="foldwise")
+        result = make_app(_wanted(given))(args=given, standalone_mode=False, prog_name="foldwise")
     except BrokenPipeError:  # the reader of our output went away: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -107,13 +136,12 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(error.format_message() + hint, 2)
     except ProtocolError as error:
         return _fail(str(error), 1)
-    except ValidationError as error:  # a number or name no message or file of ours can hold
-        first = error.errors()[0]
-        return _fail(f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another", 2)
     except (MemoryError, OverflowError) as error:
         return _fail(f"more than this machine can hold ({error}): give smaller numbers", 2)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
+    except ValueError as error:
+        return _fail(_value_text(error), 2)
     except OSError as error:
         return _fail(_system_text(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code

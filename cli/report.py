@@ -1,31 +1,42 @@
 """`foldwise report`: one self-contained HTML page of a match, a comparison or a tournament."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.output import JsonOption, emit, stdout
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import emit, stdout
 
 
-def register(app: typer.Typer) -> None:
-    app.command("report")(report)
-
-
-def report(
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest:
     source: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of match, compare or tournament (-o), or an ACPC log.")
-    ],
+    ]
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page; by default DIR/report.html.")
-    ] = None,
-    hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200,
+    ] = None
+    hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200
     explain: Annotated[
         bool, typer.Option("--explain", help="Work a strategy's decisions in these hands out anew, where not recorded.")
-    ] = False,
-    game: Annotated[str | None, typer.Option(help="The game of a single log, where its header does not say.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+    ] = False
+    game: Annotated[str | None, typer.Option(help="The game of a single log, where its header does not say.")] = None
+    as_json: JsonOption = False
+
+
+class ReportResult(TypedDict):
+    output: str
+    bytes: int
+    title: str
+    mean_mbb: NotRequired[float]
+    ci95_mbb: NotRequired[float | None]
+    replayable: NotRequired[int]
+    explained: NotRequired[int]
+
+
+def report(request: ReportRequest) -> None:
     """Write one HTML page: running total with its interval, positions, streets, biggest pots, a hand replayer.
 
     The page needs nothing else: no network, no other file. It is readable on a phone.
@@ -40,18 +51,17 @@ def report(
     from foldwise.matches.report.page import report_page
     from foldwise.matches.report.report import MatchReport, load_report
 
-    found = load_report(source, num_hands=hands, explain=explain, game=game)
-    page = output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))
+    source = request.source
+    found = load_report(source, num_hands=request.hands, explain=request.explain, game=request.game)
+    page = request.output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))
     text = report_page(found)
     with written_whole(page) as file:
         file.write(text)
     size = len(text.encode())
-    result: dict[str, Any] = {"output": str(page), "bytes": size, "title": found.title}
+    result = ReportResult(output=str(page), bytes=size, title=found.title)
     if isinstance(found, MatchReport):
-        result |= {
-            "mean_mbb": found.result.mean_mbb,
-            "ci95_mbb": found.result.ci95_mbb if found.result.count > 1 else None,
-            "replayable": len(found.hands),
-            "explained": found.num_explained,
-        }
-    emit(result, as_json, lambda: stdout.print(f"written to {page} ({size / 1000:,.0f} kB)"))
+        result["mean_mbb"] = found.result.mean_mbb
+        result["ci95_mbb"] = found.result.ci95_mbb if found.result.count > 1 else None
+        result["replayable"] = len(found.hands)
+        result["explained"] = found.num_explained
+    emit(result, request.as_json, lambda: stdout.print(f"written to {page} ({size / 1000:,.0f} kB)"))

@@ -1,43 +1,64 @@
 """`foldwise score`: an ACPC log scored again, in chips, by all-in expectation and by AIVAT."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.table import Table as TextTable
 
-from foldwise.cli.online import table_definition
-from foldwise.cli.output import JsonOption, ProgressLine, SeedOption, emit, stdout
+from foldwise.cli.options import JsonOption, SeedOption
+from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.matches.scoring.log_scores import MethodScore
 
 
-def register(app: typer.Typer) -> None:
-    app.command("score")(score)
-
-
-def score(
-    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="A dealer's log, its STATE lines.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class ScoreRequest:
+    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="A dealer's log, its STATE lines.")] = None
     strategy: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Strategy the player played; DIR|POST-PROCESSING|TRANSLATION as in match."),
-    ] = None,
+    ] = None
     player: Annotated[
         str | None, typer.Option(metavar="NAME", help="His name in the log; by default the first hand's first.")
-    ] = None,
+    ] = None
     opponent_strategy: Annotated[
         str | None, typer.Option(metavar="DIR", help="The opponent's strategy, if it is known too.")
-    ] = None,
-    game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None,
+    ] = None
+    game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
     fit: Annotated[
         bool, typer.Option("--fit", help="Make the strategy's values anew, also without a log to score.")
-    ] = False,
-    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
+    ] = False
+    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200
+    seed: SeedOption = 0
+    as_json: JsonOption = False
+
+
+class MethodResult(TypedDict):
+    method: str
+    mean_mbb: float
+    ci95_mbb: float | None
+    sd_mbb: float | None
+    hands: int
+
+
+class ScoreResult(TypedDict):
+    log: str
+    player: str
+    hands: int
+    methods: list[MethodResult]
+
+
+class ValuesResult(TypedDict):
+    values: list[str]
+    boards: int
+
+
+def score(request: ScoreRequest) -> None:
     """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not be of a duplicate match.
 
     AIVAT needs the strategy's values. They are made at its first use and kept in DIR/values.
@@ -46,63 +67,75 @@ def score(
 
     Example: foldwise score --fit --strategy runs/small --boards 500
     """
-    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.agent.strategy_player import parse_spec
+    from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.match import default_jobs
-    from foldwise.matches.scoring.aivat_values import make_values
     from foldwise.matches.scoring.log_scores import score_log
     from foldwise.matches.scoring.scorers import open_with_values
 
-    if log is None and not (fit and strategy is not None):
+    log = request.log
+    if log is None and not (request.fit and request.strategy is not None):
         raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")
-    if strategy is None and (opponent_strategy is not None or fit):
+    if request.strategy is None and (request.opponent_strategy is not None or request.fit):
         raise DefinitionError("score: --opponent-strategy and --fit need --strategy DIR")
     if log is not None and not log.is_file():
         raise DefinitionError(f"log {str(log)!r}: no such file")
     line = ProgressLine("score")
-    specs = [spec.removeprefix("strategy:") for spec in (strategy, opponent_strategy) if spec is not None]
-    if fit:
-        for spec in specs:
-            opened = OpenStrategy(parse_spec(spec).folder)
-            make_values(
-                opened, boards, seed, default_jobs(), lambda done: line.update(f"values, {done} boards", done / boards)
-            )
+    typed = (request.strategy, request.opponent_strategy)
+    specs = [spec.removeprefix("strategy:") for spec in typed if spec is not None]
+    if request.fit:
+        _fit([parse_spec(spec).folder for spec in specs], request, line)
     if log is None:
         made = [str(parse_spec(spec).folder / "values") for spec in specs]
-        emit({"values": made, "boards": boards}, as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
+        values = ValuesResult(values=made, boards=request.boards)
+        emit(values, request.as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
         return
     known = [open_with_values(spec, default_jobs(), line.update) for spec in specs]
-    if game is not None or not known:
-        definition = table_definition(game or "hunl")
+    if request.game is not None or not known:
+        definition = table_definition(request.game or "hunl")
     else:
         definition = known[0][0].definition
-    name, methods = score_log(log, definition, player, known, line.update)
-    result = {
-        "log": str(log),
-        "player": name,
-        "hands": methods[0].estimate.count,
-        "methods": [_method_dict(method) for method in methods],
-    }
-    emit(result, as_json, lambda: _show(result))
+    name, methods = score_log(log, definition, request.player, known, line.update)
+    result = ScoreResult(
+        log=str(log),
+        player=name,
+        hands=methods[0].estimate.count,
+        methods=[_method_result(method) for method in methods],
+    )
+    emit(result, request.as_json, lambda: _show(result))
 
 
-def _method_dict(method: "MethodScore") -> dict[str, Any]:
+def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> None:
+    """Make the values of strategies anew."""
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.aivat_values import make_values
+
+    def listen(done: int) -> None:
+        line.update(f"values, {done} boards", done / request.boards)
+
+    for folder in folders:
+        make_values(OpenStrategy(folder), request.boards, request.seed, default_jobs(), listen)
+
+
+def _method_result(method: "MethodScore") -> MethodResult:
     found = method.estimate
     finite = found.count > 1
-    return {
-        "method": method.method,
-        "mean_mbb": found.mean_mbb,
-        "ci95_mbb": found.ci95_mbb if finite else None,
-        "sd_mbb": found.sd_mbb if finite else None,
-        "hands": found.count,
-    }
+    return MethodResult(
+        method=method.method,
+        mean_mbb=found.mean_mbb,
+        ci95_mbb=found.ci95_mbb if finite else None,
+        sd_mbb=found.sd_mbb if finite else None,
+        hands=found.count,
+    )
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: ScoreResult) -> None:
     table = TextTable(box=None, header_style="bold", title=f"{result['player']}, {result['hands']:,} hands, mbb/h")
     for heading in ("method", "mean", "95%", "sd a hand"):
         table.add_column(heading, justify="left" if heading == "method" else "right")
     for method in result["methods"]:
         width, sd = method["ci95_mbb"], method["sd_mbb"]
-        shown = ("-", "-") if width is None else (f"± {width:.1f}", f"{sd:,.0f}")
+        shown = ("-", "-") if width is None or sd is None else (f"± {width:.1f}", f"{sd:,.0f}")
         table.add_row(method["method"], f"{method['mean_mbb']:+.1f}", *shown)
     stdout.print(table)

@@ -64,6 +64,19 @@ class BettingState:
         self.num_raises = 0  # in the round
         self.player_to_act = self._next_active(definition.first_players[0])  # -1 once the hand is finished
 
+    @staticmethod
+    def at_street(definition: GameDefinition, street: int, spent: int) -> "BettingState":
+        """The start of a street to which every player brought `spent` chips, without telling how they came in."""
+        state = BettingState(definition)
+        state.spent = [spent] * definition.num_players
+        state.max_spent = spent
+        state.min_raise_to = spent + max(1, definition.big_blind)
+        state.round = street
+        state.actions = [[] for _ in range(street + 1)]
+        state._num_active = sum(spent < stack for stack in definition.stacks)
+        state.player_to_act = state._next_active(definition.first_players[street])
+        return state
+
     def copy(self) -> "BettingState":
         other = BettingState.__new__(BettingState)
         for name in BettingState.__slots__:

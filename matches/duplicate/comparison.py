@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -170,47 +170,102 @@ def comparison_of(
     return Comparison(list(opponents), rows, differences, seconds, hands / max(seconds, 1e-9))
 
 
-def comparison_dict(comparison: Comparison, exploitability_mbb: Sequence[float | None]) -> dict[str, Any]:
+class CellResult(TypedDict):
+    """What a variant won from one opponent, as JSON."""
+
+    opponent: str
+    mean_mbb: float
+    ci95_mbb: float
+    hands: int
+
+
+class RowResult(TypedDict):
+    """One variant, as JSON; what it can lose where that was asked for and can be said."""
+
+    variant: str
+    results: list[CellResult]
+    avg_mbb: float
+    avg_ci95_mbb: float
+    min_mbb: float
+    exploitability_mbb: NotRequired[float]
+    lbr_mbb: NotRequired[float]
+    lbr_ci95_mbb: NotRequired[float]
+    lbr_hands: NotRequired[int]
+
+
+class DifferenceResult(TypedDict):
+    """Two variants, as JSON."""
+
+    a: str
+    b: str
+    mean_mbb: float
+    ci95_mbb: float
+    results: list[CellResult]
+
+
+class ComparisonResult(TypedDict):
+    """`comparison.json`."""
+
+    strategy: str
+    seed: int
+    score: str
+    opponents: list[str]
+    rows: list[RowResult]
+    differences: list[DifferenceResult]
+    seconds: float
+    hands_per_second: float
+    boards_counted: NotRequired[int]
+
+
+def comparison_result(
+    comparison: Comparison,
+    exploitability_mbb: Sequence[float | None],
+    *,
+    strategy: str,
+    seed: int,
+    score: str,
+) -> ComparisonResult:
     """A comparison as JSON, with what each variant can lose where that is known."""
+    opponents = comparison.opponents
     rows = []
     for row, exploitability in zip(comparison.rows, exploitability_mbb):
-        entry: dict[str, Any] = {
-            "variant": row.variant,
-            "results": [
-                {"opponent": opponent, **_result_dict(result)}
-                for opponent, result in zip(comparison.opponents, row.results)
-            ],
-            "avg_mbb": row.average.mean_mbb,
-            "avg_ci95_mbb": row.average.ci95_mbb,
-            "min_mbb": row.minimum_mbb,
-        }
+        entry = RowResult(
+            variant=row.variant,
+            results=_cells(opponents, row.results),
+            avg_mbb=row.average.mean_mbb,
+            avg_ci95_mbb=row.average.ci95_mbb,
+            min_mbb=row.minimum_mbb,
+        )
         if exploitability is not None:
             entry["exploitability_mbb"] = exploitability
         rows.append(entry)
     differences = [
-        {
-            "a": difference.a,
-            "b": difference.b,
-            "mean_mbb": difference.average.mean_mbb,
-            "ci95_mbb": difference.average.ci95_mbb,
-            "results": [
-                {"opponent": opponent, **_result_dict(result)}
-                for opponent, result in zip(comparison.opponents, difference.results)
-            ],
-        }
+        DifferenceResult(
+            a=difference.a,
+            b=difference.b,
+            mean_mbb=difference.average.mean_mbb,
+            ci95_mbb=difference.average.ci95_mbb,
+            results=_cells(opponents, difference.results),
+        )
         for difference in comparison.differences
     ]
-    return {
-        "opponents": comparison.opponents,
-        "rows": rows,
-        "differences": differences,
-        "seconds": comparison.seconds,
-        "hands_per_second": comparison.hands_per_second,
-    }
+    return ComparisonResult(
+        strategy=strategy,
+        seed=seed,
+        score=score,
+        opponents=opponents,
+        rows=rows,
+        differences=differences,
+        seconds=comparison.seconds,
+        hands_per_second=comparison.hands_per_second,
+    )
 
 
-def _result_dict(result: Estimate) -> dict[str, Any]:
-    return {"mean_mbb": result.mean_mbb, "ci95_mbb": result.ci95_mbb, "hands": 2 * result.count}
+def _cells(opponents: Sequence[str], results: Sequence[Estimate]) -> list[CellResult]:
+    return [
+        CellResult(opponent=opponent, mean_mbb=result.mean_mbb, ci95_mbb=result.ci95_mbb, hands=2 * result.count)
+        for opponent, result in zip(opponents, results)
+    ]
 
 
 def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:

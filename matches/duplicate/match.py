@@ -14,7 +14,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, T
 from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
-from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
 from foldwise.matches.statistics import position_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
@@ -41,7 +40,7 @@ RunListener = Callable[[Run], HandListener]  # who listens to a run's hands
 
 def play_match(
     plan: MatchPlan, folder: Path, jobs: int, listen: Listener, listen_hands: RunListener | None = None
-) -> dict[str, Any]:
+) -> MatchResult:
     """Play what is missing of a match in its folder, write and return the result."""
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
@@ -72,13 +71,8 @@ def play_match(
     chips = None
     if plan.all_in_ev or plan.score != "chips":
         chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
-    result = match_result(plan, definition, matches, chips)
-    seconds = time.monotonic() - start
-    result["seconds"] = seconds
-    result["hands_per_second"] = (result["hands"] - hands_before) / seconds
-    result["faults"] = faults.count
-    if faults.count:
-        result["first_fault"] = faults.first
+    effort = Effort(time.monotonic() - start, hands_before, faults)
+    result = match_result(plan, definition, matches, chips, effort)
     save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 

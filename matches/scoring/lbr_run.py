@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -104,19 +104,38 @@ def run_lbr(
     )
 
 
-def lbr_dict(result: LbrResult) -> dict[str, Any]:
+class PositionSummary(TypedDict):
+    """One position of a run, as JSON."""
+
+    position: int
+    lbr_mbb: float
+    ci95_mbb: float | None
+
+
+class LbrSummary(TypedDict):
+    """A run, as JSON."""
+
+    lbr_mbb: float
+    ci95_mbb: float | None
+    sd_mbb: float | None
+    hands: int
+    positions: list[PositionSummary]
+    seconds: float
+
+
+def lbr_summary(result: LbrResult) -> LbrSummary:
     """A result as JSON."""
-    return {
-        "lbr_mbb": result.total.mean_mbb,
-        "ci95_mbb": _finite(result.total.ci95_mbb),
-        "sd_mbb": _finite(result.total.sd_mbb),
-        "hands": 2 * result.total.count,
-        "positions": [
-            {"position": position, "lbr_mbb": found.mean_mbb, "ci95_mbb": _finite(found.ci95_mbb)}
+    return LbrSummary(
+        lbr_mbb=result.total.mean_mbb,
+        ci95_mbb=_finite(result.total.ci95_mbb),
+        sd_mbb=_finite(result.total.sd_mbb),
+        hands=2 * result.total.count,
+        positions=[
+            PositionSummary(position=position, lbr_mbb=found.mean_mbb, ci95_mbb=_finite(found.ci95_mbb))
             for position, found in enumerate(result.positions)
         ],
-        "seconds": result.seconds,
-    }
+        seconds=result.seconds,
+    )
 
 
 def _finite(value: float) -> float | None:

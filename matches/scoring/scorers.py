@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan
-from foldwise.matches.results import match_result, narrow_enough
+from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_line_values
@@ -117,7 +116,7 @@ def expectation_pairs(
 
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
-) -> dict[str, Any]:
+) -> MatchResult:
     """A match by expectation: its boards scored, its hands played in memory for comparison. Takes up what is there."""
     start = time.monotonic()
     matches: list[Float] = []
@@ -138,9 +137,7 @@ def score_boards(
             path.with_suffix(".new").replace(path)
         matches.append(_read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
-    result = match_result(plan, definition, matches, chips)
-    seconds = time.monotonic() - start
-    return {**result, "seconds": seconds, "hands_per_second": result["hands"] / seconds, "faults": 0}
+    return match_result(plan, definition, matches, chips, Effort(time.monotonic() - start))
 
 
 def _read_boards(path: Path, hands: int) -> Float:

@@ -2,13 +2,14 @@
 
 Discounted CFR (Brown and Sandholm, AAAI 2019) over every hand both players can hold: no card abstraction, exact
 showdowns, exact exploitability. Bet sizes are the caller's. Values are counterfactual, so a hand of range zero has a
-strategy too.
+strategy too. The same calls give the same bits with any number of threads.
 """
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,33 +17,47 @@ import numpy.typing as npt
 from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.tree import BetMenu
-from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver.full_width.vector_cfr import SCHEDULES
-from foldwise.solver.memory_estimate import available_bytes
+from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame.subgame_kernels import Leaves, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
-from foldwise.solver.subgame.subgame_tree import Nodes, build_subtree, legal_actions
+from foldwise.solver.subgame.cut import (
+    children,
+    cut_river,
+    cut_turn,
+    num_groups,
+    number_actions,
+    share_boards,
+    share_pieces,
+    subtree_depth,
+)
+from foldwise.solver.subgame.gadget import Gadget, RootChoice
+from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame.subgame_tree import Path, build_subtree
+from foldwise.solver.subgame.workspace import Workspace
+
+Kind = Literal["average", "best"]
 
 _RIVER_CARDS = 5
+_NUM_RIVERS = 48
 _HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
-_PIECES_PER_THREAD = 8
 _LEAST_MASS = 1e-300
-_RESPOND = Rules(*(np.float32(0.0),) * 5, learns=False, responds=True)
+_VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
+_RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
 
 
 @dataclass
 class _Thread:
-    """Memory of one thread."""
+    """Memory of one thread, and what it walks: of all boards, and of a sample, whose boards are places in it."""
 
     pieces: Ints
+    places: Ints
     frames: SubgameFrames
     prefix_sums: ShowdownSums
-    leaf_values: Single
 
 
 def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
@@ -58,7 +73,17 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 
 
 class Subgame:
-    """A public state on the turn or the river, two ranges by pair number, and what has been learned of it."""
+    """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
+
+    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
+    and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
+    memory to share with other subgames.
+
+    `rivers` is how many of a turn's 48 river cards an iteration walks, a divisor of 48: public chance sampling (Johanson
+    et al., AAMAS 2012) without replacement, so that every river has its turn once in 48 / rivers iterations, in an order
+    that depends on the number of the iteration alone. What a river has learned is discounted by its own visits.
+    """
 
     def __init__(
         self,
@@ -67,49 +92,89 @@ class Subgame:
         ranges: tuple[Float, Float],
         menu: BetMenu,
         threads: int = 1,
+        *,
+        schedule: str | Schedule = "dcfr",
+        gadget: Gadget | None = None,
+        frozen: Mapping[Path, Float] | None = None,
+        extra_sizes: Mapping[Path, Sequence[int]] | Iterable[tuple[Path, Sequence[int]]] = (),
+        workspace: Workspace | None = None,
+        rivers: int = _NUM_RIVERS,
     ):
         _check(state, board, ranges)
+        if rivers < 1 or _NUM_RIVERS % rivers:
+            raise DefinitionError(f"{rivers} rivers an iteration: expected a divisor of {_NUM_RIVERS}, such as 12")
         self.state = state
-        self.actions: list[Action] = legal_actions(state, menu)
         self.iteration = 0
         self.hand_nodes = 0  # public nodes visited, times the hands of the traverser
-        self.nodes, self.states = build_subtree(state, menu)
-        self.board = make_board(board)
-        on_river = len(board) == _RIVER_CARDS
-        rivers = [tuple(board)] if on_river else [(*board, card) for card in range(52) if card not in board]
-        self.river_cards = [river[-1] for river in rivers]
-        self._boards = _stack([make_board(river) for river in rivers])
-        self._to_trunk = _places(self.board, self._boards)
-        self._board_weight = np.float32(1.0 if on_river else 1.0 / _HIDDEN_RIVERS)
-        self._leaves = _make_leaves(
-            self.nodes, on_river, 1 if threads == 1 else _PIECES_PER_THREAD * threads, self.board
-        )
-        self._trunk_actions = _number_actions(self.nodes, self._leaves.number)
+        self.subtree = build_subtree(state, menu, dict(extra_sizes))
+        self.nodes, self.states, self.paths = self.subtree.nodes, self.subtree.states, self.subtree.paths
+        self._node_at: dict[Path, int] = {}
+        for at, path in enumerate(self.paths):
+            self._node_at.setdefault(path, at)
+        self.actions = self.actions_at(0)
+        self._schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self._workspace = workspace or Workspace()
 
-        depth, max_actions = _depth(self.nodes), int(self.nodes["num_children"].max())
-        num_hands, num_trunk_hands = self._boards.pairs.shape[1], self.board.pairs.size
-        num_actions = int(self.nodes["num_children"][self.nodes["kind"] == DECISION].sum()) - self._trunk_actions
-        _check_memory(4 * 2 * (num_actions * num_hands * len(rivers) + self._trunk_actions * num_trunk_hands))
-        self._trunk_regrets = np.zeros((max(1, self._trunk_actions), num_trunk_hands), dtype=np.float32)
-        self._trunk_sums = np.zeros_like(self._trunk_regrets)
-        self._regrets = np.zeros((len(rivers), max(1, num_actions), num_hands), dtype=np.float32)
-        self._sums = np.zeros_like(self._regrets)
+        self._on_river = len(board) == _RIVER_CARDS
+        self.board, self._boards, self.river_cards = _boards_below(tuple(board))
+        self._to_trunk = _places(self.board, self._boards)
+        self._board_weight = np.float32(1.0 if self._on_river else 1.0 / _HIDDEN_RIVERS)
+        num_hands, num_trunk_hands, num_boards = (
+            self._boards.pairs.shape[1],
+            self.board.pairs.size,
+            len(self.river_cards),
+        )
+        if self._on_river:
+            self._leaves = cut_river(self.nodes, threads, num_trunk_hands)
+            shares = samples = share_pieces(self.nodes, self._leaves, threads)
+        else:
+            self._leaves = cut_turn(self.nodes, num_trunk_hands)
+            shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
+        self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
+        self._has_trunk = bool(self._leaves.number[0] < 0)
+        self._borrow_tables()
+
+        depth, max_actions = subtree_depth(self.nodes), int(self.nodes["num_children"].max())
         self._trunk_frames = _make_frames(depth, max_actions, num_trunk_hands)
         self._trunk_prefix_sums = empty_sums(len(board), np.float32)
-        self._leaf_values = np.zeros((self._leaves.node.size, num_trunk_hands), dtype=np.float32)
+        self._group_values = np.zeros((num_groups(num_boards), self._leaves.node.size, num_trunk_hands), np.float32)
+        self._leaf_values = np.zeros_like(self._group_values[0])
         self._threads = [
             _Thread(
                 pieces=pieces,
+                places=places,
                 frames=_make_frames(depth, max_actions, num_hands),
                 prefix_sums=empty_sums(_RIVER_CARDS, np.float32),
-                leaf_values=np.zeros_like(self._leaf_values),
             )
-            for pieces in _share_pieces(self.nodes, self._leaves, len(rivers), threads)
+            for pieces, places in zip(shares, samples)
         ]
-        self._pool = ThreadPoolExecutor(max(1, threads - 1))  # beside the caller's thread; starts with the first work
-        self._ranges = [np.asarray(one, dtype=np.float64)[self.board.pairs] for one in ranges]
-        self._ranges = [one / max(float(one.sum()), _LEAST_MASS) for one in self._ranges]
+        self.ranges = (np.asarray(ranges[0], dtype=np.float64), np.asarray(ranges[1], dtype=np.float64))
+        given = [one[self.board.pairs] for one in self.ranges]
+        self._masses = [max(float(one.sum()), _LEAST_MASS) for one in given]
+        self._ranges = [one / mass for one, mass in zip(given, self._masses)]
         self._pair_mass = self._mass(board)
+        self._choice = None
+        if gadget is not None:
+            own_range, searcher_mass = self.ranges[gadget.player], self._masses[1 - gadget.player]
+            self._choice = RootChoice(gadget, self.board.pairs, own_range, searcher_mass)
+        for path, rows in (frozen or {}).items():
+            self._freeze(path, rows)
+
+    def _borrow_tables(self) -> None:
+        """Tables of the root's street, and on a turn of every river; sums beside regrets."""
+        num_boards, num_hands = self._boards.pairs.shape
+        counts = number_actions(self.nodes)
+        trunk = (counts[0], self.board.pairs.size)
+        below = (num_boards, counts[1] if len(counts) > 1 else 0, num_hands)
+        sizes = [int(np.prod(shape)) for shape in (trunk, below)]
+        lent = self._workspace.lend(2 * sum(sizes))
+        weakref.finalize(self, self._workspace.take_back, lent)
+        parts = np.split(lent[: 2 * sum(sizes)], np.cumsum([sizes[0], sizes[0], sizes[1]]))
+        self._trunk_regrets, self._trunk_sums = (part.reshape(trunk) for part in parts[:2])
+        self._regrets, self._sums = (part.reshape(below) for part in parts[2:])
+        if self._on_river:
+            self._regrets, self._sums = self._trunk_regrets[None], self._trunk_sums[None]
+        self.num_bytes = 4 * 2 * sum(sizes)
 
     def _mass(self, board: Sequence[int]) -> float:
         """Probability that two hands drawn from the ranges share no card."""
@@ -122,41 +187,122 @@ class Subgame:
             )
         return mass
 
-    @property
-    def num_bytes(self) -> int:
-        """Size of the tables."""
-        return 2 * (self._regrets.nbytes + self._trunk_regrets.nbytes)
+    def _freeze(self, path: Path, rows: Float) -> None:
+        at = self.node_at(path)
+        node = self.nodes[at]
+        base, num_actions = int(node["base"]), int(node["num_children"])
+        if node["kind"] != DECISION or node["street"] != self.nodes[0]["street"]:
+            raise DefinitionError(f"a decision frozen after {path}: expected one on the street of the root")
+        if rows.shape != (num_actions, NUM_PAIRS) or not np.isfinite(rows).all() or rows.min() < 0.0:
+            raise DefinitionError(
+                f"rows of shape {rows.shape} frozen after {path}: expected {num_actions} actions of {NUM_PAIRS} weights, "
+                "none below 0"
+            )
+        for table in (self._trunk_regrets, self._trunk_sums):
+            table[base : base + num_actions] = rows[:, self.board.pairs]
+        self.nodes["detail"][at] = FROZEN
+
+    # The tree
+
+    def node_at(self, path: Path) -> int:
+        """The node a path from the root leads to; where it ends a street, the one at which the card is dealt."""
+        found = self._node_at.get(tuple(path))
+        if found is None:
+            raise DefinitionError(f"path {path}: the subgame has no such sequence of actions")
+        return found
+
+    def child(self, at: int, action: Action) -> int:
+        """Where an action leads from a node; at a node where a card is dealt, after the card."""
+        return self.node_at((*self.paths[at], action))
+
+    def actions_at(self, at: int) -> list[Action]:
+        """Actions of a decision, in the order of its rows; of a node where a card is dealt, those after it."""
+        return [self.paths[child][-1] for child in children(self.nodes, self._decision(at))]
+
+    def _decision(self, at: int) -> int:
+        node = self.nodes[at]
+        return int(node["first_child"]) if node["kind"] == CHANCE else at
+
+    def _in_trunk(self, at: int) -> bool:
+        return bool(self.nodes[at]["street"] == self.nodes[0]["street"])
+
+    def _board_of(self, river: int | None) -> int:
+        if self._on_river or river is None:
+            if not self._on_river:
+                raise DefinitionError("a node behind the turn: name the river card")
+            return 0
+        if river not in self.river_cards:
+            raise DefinitionError(f"river card {river}: expected one of the {len(self.river_cards)} not on the board")
+        return self.river_cards.index(river)
+
+    # Solving
 
     def run(self, iterations: int) -> None:
-        """Iterations of discounted CFR, each updating both players in turn."""
+        """Iterations of the schedule, each updating both players in turn."""
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
-            rules = _rules(t)
+            visit, part = divmod(t - 1, self.samples_per_visit)
+            shares = self._sample(visit, part)
             for traverser in range(2):
-                self._pass(traverser, rules)
+                self._learn(traverser, self._rules(t), self._rules(visit + 1), shares)
         self.iteration += iterations
 
-    def _pass(self, traverser: int, rules: Rules) -> Single:
-        """One walk for the traverser: down the trunk, through all pieces, and the trunk again with their values."""
-        if self._trunk_actions:
-            self._walk_trunk(traverser, rules._replace(learns=False))
+    def _sample(self, visit: int, part: int) -> list[Ints]:
+        """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
+        if self.samples_per_visit == 1:
+            return [thread.pieces for thread in self._threads]
+        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self.samples_per_visit, -1)[part]
+        shares = []
+        for thread in self._threads:
+            pieces = thread.places.copy()
+            pieces[:, 1] = order[thread.places[:, 1]]
+            shares.append(pieces)
+        return shares
+
+    def _rules(self, iteration: int) -> Rules:
+        """What the schedule says of one iteration."""
+        steps = self._schedule(np.array([float(iteration)]))
+        positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
+        return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
+
+    def _learn(self, traverser: int, rules: Rules, river_rules: Rules, shares: list[Ints]) -> None:
+        choice = self._choice
+        is_free = choice is None or choice.player == traverser
+        other_reach = self._ranges[1 - traverser] if choice is None or is_free else choice.entering
+        values = self._pass(traverser, other_reach, rules, river_rules, shares, self.samples_per_visit)
+        if choice is not None and is_free:
+            choice.learn(values, rules)
+
+    def _pass(
+        self,
+        traverser: int,
+        other_reach: Float | Single,
+        rules: Rules,
+        piece_rules: Rules,
+        shares: list[Ints],
+        num_samples: int,
+    ) -> Single:
+        """One walk for the traverser: down the trunk, through pieces, and the trunk again with their values."""
+        if self._has_trunk:
+            self._walk_trunk(traverser, other_reach, rules._replace(learns=False))
         else:
             self._leaves.reach[0, 0] = 1.0
-            self._leaves.reach[0, 1] = self._ranges[1 - traverser]
-        walk = partial(self._walk_pieces, traverser, rules)
-        self.hand_nodes += sum(side_by_side(self._pool, walk, self._threads))
-        np.copyto(self._leaf_values, self._threads[0].leaf_values)
-        for thread in self._threads[1:]:
-            self._leaf_values += thread.leaf_values
-        if not self._trunk_actions:
+            self._leaves.reach[0, 1] = other_reach
+        self._group_values[:] = 0.0
+        board_weight = np.float32(num_samples) * self._board_weight
+        walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
+        work = list(zip(self._threads, shares))
+        self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
+        np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
+        if not self._has_trunk:
             only: Single = self._leaf_values[0]
             return only
-        self.hand_nodes += self._walk_trunk(traverser, rules)
+        self.hand_nodes += self._walk_trunk(traverser, other_reach, rules)
         root: Single = self._trunk_frames.value[0, 0]
         return root
 
-    def _walk_trunk(self, traverser: int, rules: Rules) -> int:
+    def _walk_trunk(self, traverser: int, other_reach: Float | Single, rules: Rules) -> int:
         self._trunk_frames.reach[0, traverser] = 1.0
-        self._trunk_frames.reach[0, 1 - traverser] = self._ranges[1 - traverser]
+        self._trunk_frames.reach[0, 1 - traverser] = other_reach
         visited = walk_subtree(
             self.nodes,
             0,
@@ -173,53 +319,119 @@ class Subgame:
         )
         return int(visited) * self.board.pairs.size
 
-    def _walk_pieces(self, traverser: int, rules: Rules, thread: _Thread) -> int:
-        thread.leaf_values[:] = 0.0
+    def _walk_pieces(self, traverser: int, rules: Rules, board_weight: np.float32, work: tuple[_Thread, Ints]) -> int:
+        thread, pieces = work
         visited = walk_pieces(
             self.nodes,
-            thread.pieces,
+            pieces,
             traverser,
             self._regrets,
             self._sums,
             self._boards,
             self._to_trunk,
-            self._board_weight,
+            board_weight,
             thread.prefix_sums,
             self._leaves,
             rules,
             thread.frames,
-            thread.leaf_values,
+            self._group_values,
         )
         return int(visited)
 
+    # What was learned
+
     def exploitability(self) -> Exploitability:
-        """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached."""
-        hand_nodes = self.hand_nodes
+        """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached.
+
+        Both come with the ranges given, also where a gadget stood before the solve; nobody leaves frozen rows.
+        """
         unit = 1000.0 / (self.state.definition.big_blind * self._pair_mass)
-        best = [unit * float(self._ranges[p] @ self._pass(p, _RESPOND).astype(np.float64)) for p in range(2)]
-        average = Rules(*(np.float32(0.0),) * 5, learns=False, responds=False)
-        # The current strategy is read from regrets: lend it the sums, and the walk values the average.
-        self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
-        self._regrets, self._sums = self._sums, self._regrets
-        value = unit * float(self._ranges[0] @ self._pass(0, average).astype(np.float64))
-        self._trunk_regrets, self._trunk_sums = self._trunk_sums, self._trunk_regrets
-        self._regrets, self._sums = self._sums, self._regrets
-        self.hand_nodes = hand_nodes
+        best = [unit * float(self._ranges[p] @ self._root_values(p, "best")) for p in range(2)]
         return Exploitability(
-            exploitability_mbb=(best[0] + best[1]) / 2.0, best_response_mbb=(best[0], best[1]), value_mbb=value
+            exploitability_mbb=(best[0] + best[1]) / 2.0,
+            best_response_mbb=(best[0], best[1]),
+            value_mbb=unit * float(self._ranges[0] @ self._root_values(0, "average")),
         )
+
+    def _root_values(self, player: int, kind: Kind) -> Float:
+        """Values of a player's hands in the board's order, against the other's range scaled to 1."""
+        hand_nodes = self.hand_nodes
+        shares = [thread.pieces for thread in self._threads]
+        rules = _RULES[kind]
+        values = self._pass(player, self._ranges[1 - player], rules, rules, shares, 1).astype(np.float64)
+        self.hand_nodes = hand_nodes
+        return values
+
+    def values(self, player: int, kind: Kind = "average") -> Float:
+        """What each hand of a player wins over the whole hand, [1326] in chips times the other's reach as given.
+
+        The other plays his average strategy, the player his own average or his best response. 0 for hands that clash
+        with the board. Divided by the other's reach of hands that share no card with it, it is a hand's expectation.
+        """
+        out = np.zeros(NUM_PAIRS)
+        out[self.board.pairs] = self._masses[1 - player] * self._root_values(player, kind)
+        return out
+
+    def values_at(self, at: int, river: int | None, player: int, kind: Kind = "average") -> Float:
+        """The same at a node on the river, against the other's reach there; the river being dealt costs nothing.
+
+        `at` may be the node at which the river is dealt. With kind "best" the response begins at the node.
+        """
+        at = self._decision(at)
+        if self._in_trunk(at) and not self._on_river:
+            raise DefinitionError(f"values at node {at}: expected the root (see values) or a node on the river")
+        which = self._board_of(river)
+        board = ShowdownBoard(*(arrays[which] for arrays in self._boards))
+        thread = self._threads[0]
+        other_reach = self.reach(at, 1 - player, river)[board.pairs]
+        mass = max(float(other_reach.sum()), _LEAST_MASS)
+        thread.frames.reach[0, player] = 1.0
+        thread.frames.reach[0, 1 - player] = other_reach / mass
+        walk_subtree(
+            self.nodes,
+            at,
+            player,
+            self._regrets[which],
+            self._sums[which],
+            board,
+            thread.prefix_sums,
+            False,
+            self._leaves,
+            self._leaf_values,
+            _RULES[kind],
+            thread.frames,
+        )
+        out = np.zeros(NUM_PAIRS)
+        out[board.pairs] = mass * thread.frames.value[0, 0]
+        return out
+
+    def reach(self, at: int, player: int, river: int | None = None) -> Float:
+        """A player's range at a node, [1326]: as given, times what his average strategy plays on the way."""
+        out = self.ranges[player].copy()
+        on_board = np.zeros(NUM_PAIRS)
+        on_board[self.board.pairs] = 1.0
+        if not self._on_river and river is not None:
+            on_board[np.any(river == PAIR_CARDS, axis=1)] = 0.0
+        out *= on_board
+        path = self.paths[at]
+        for k, action in enumerate(path):
+            before = self._decision(self.node_at(path[:k]))
+            if self.nodes[before]["player"] == player:
+                out *= self.strategy(before, river)[self.actions_at(before).index(action)]
+        return out
 
     def strategy(self, at: int = 0, river: int | None = None) -> Float:
         """Average strategy at a decision, [actions, 1326] by pair number; 0 for hands that clash with the board.
 
         `at` is a node of `self.nodes`, whose betting is `self.states[at]`; below the trunk of a turn, name the river.
         """
+        at = self._decision(at)
         node = self.nodes[at]
         base, num_actions = int(node["base"]), int(node["num_children"])
-        if _above_leaves(self.nodes, self._leaves.number)[at]:
+        if self._in_trunk(at):
             weights, pairs = self._trunk_sums[base : base + num_actions], self.board.pairs
         else:
-            which = 0 if river is None else self.river_cards.index(river)
+            which = self._board_of(river)
             weights, pairs = self._sums[which, base : base + num_actions], self._boards.pairs[which]
         sigma = np.zeros_like(weights)
         match_hands(weights, sigma, np.zeros(len(pairs), dtype=np.float32))
@@ -227,12 +439,32 @@ class Subgame:
         out[:, pairs] = sigma
         return out
 
+    def start_from(self, earlier: "Subgame", iteration: int | None = None) -> None:
+        """Begin with what an earlier solve of the same state learned, wherever both trees have an action.
 
-def _rules(iteration: int) -> Rules:
-    """What the schedule of discounted CFR says of one iteration."""
-    steps = SCHEDULES["dcfr"](np.array([float(iteration)]))
-    positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
-    return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, responds=False)
+        `iteration` is the one the schedule goes on after, by default the earlier's last: a smaller number forgets faster.
+        """
+        if earlier.state != self.state or not np.array_equal(earlier.board.pairs, self.board.pairs):
+            raise DefinitionError("a start from the solve of another state: expected the same betting and board")
+        for at in np.flatnonzero(self.nodes["kind"] == DECISION).tolist():
+            known = earlier._node_at.get(self.paths[at])
+            if known is None or self.nodes[at]["detail"] == FROZEN:
+                continue
+            known = earlier._decision(known)
+            before = earlier.actions_at(known)
+            for a, action in enumerate(self.actions_at(at)):
+                if action in before:
+                    self._copy_row(earlier, int(earlier.nodes[known]["base"]) + before.index(action), at, a)
+        self.iteration = earlier.iteration if iteration is None else iteration
+
+    def _copy_row(self, earlier: "Subgame", row: int, at: int, a: int) -> None:
+        here = int(self.nodes[at]["base"]) + a
+        if self._in_trunk(at):
+            self._trunk_regrets[here] = earlier._trunk_regrets[row]
+            self._trunk_sums[here] = earlier._trunk_sums[row]
+        else:
+            self._regrets[:, here] = earlier._regrets[:, row]
+            self._sums[:, here] = earlier._sums[:, row]
 
 
 def _check(state: BettingState, board: Sequence[int], ranges: tuple[Float, Float]) -> None:
@@ -249,12 +481,12 @@ def _check(state: BettingState, board: Sequence[int], ranges: tuple[Float, Float
         raise DefinitionError(f"ranges: expected {NUM_PAIRS} weights of at least 0 for each player")
 
 
-def _check_memory(needed: int) -> None:
-    available = available_bytes()
-    if needed > available:
-        raise DefinitionError(
-            f"a subgame of {needed / 1e9:.1f} GB where {available / 1e9:.1f} GB are free: choose fewer bet sizes"
-        )
+@lru_cache(maxsize=4)  # a street may be solved more than once, and by both players of a table
+def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard, list[int]]:
+    """A board's own hands, those of all full boards it can become, and the last card of each."""
+    is_full = len(board) == _RIVER_CARDS
+    rivers = [board] if is_full else [(*board, card) for card in range(52) if card not in board]
+    return make_board(board), _stack([make_board(river) for river in rivers]), [river[-1] for river in rivers]
 
 
 def _stack(boards: list[ShowdownBoard]) -> ShowdownBoard:
@@ -267,81 +499,3 @@ def _places(trunk: ShowdownBoard, boards: ShowdownBoard) -> npt.NDArray[np.uint1
     place[trunk.pairs] = np.arange(trunk.pairs.size)
     out: npt.NDArray[np.uint16] = place[boards.pairs]
     return out
-
-
-def _children(nodes: Nodes, at: int) -> range:
-    first = int(nodes[at]["first_child"])
-    return range(first, first + int(nodes[at]["num_children"]))
-
-
-def _make_leaves(nodes: Nodes, on_river: bool, num_pieces: int, board: ShowdownBoard) -> Leaves:
-    """On the turn: where the river is dealt, or all is in. On the river: the top of the tree, cut into enough pieces."""
-    if on_river:
-        cut = [0]
-        while len(cut) < num_pieces:
-            opened = [at for at in cut if nodes[at]["kind"] == DECISION]
-            if not opened:
-                break
-            largest = max(opened, key=lambda at: _size(nodes, at))
-            cut.remove(largest)
-            cut.extend(_children(nodes, largest))
-        starts = {at: at for at in cut if nodes[at]["kind"] == DECISION}
-    else:
-        street = nodes[0]["street"]
-        here = np.flatnonzero(nodes["street"] == street)
-        starts = {int(at): int(nodes[at]["first_child"]) for at in here if nodes[at]["kind"] == CHANCE}
-        starts |= {int(at): int(at) for at in here if nodes[at]["kind"] == SHOWDOWN}
-    number = np.full(len(nodes), -1, dtype=np.int32)
-    number[list(starts)] = np.arange(len(starts))
-    return Leaves(
-        number=number,
-        node=np.array(list(starts.values()), dtype=np.int32),
-        reach=np.zeros((len(starts), 2, board.pairs.size), dtype=np.float32),
-    )
-
-
-def _size(nodes: Nodes, at: int) -> int:
-    return 1 + sum(_size(nodes, child) for child in _children(nodes, at))
-
-
-def _depth(nodes: Nodes, at: int = 0) -> int:
-    return 1 + max((_depth(nodes, child) for child in _children(nodes, at)), default=0)
-
-
-def _above_leaves(nodes: Nodes, number: Ints) -> npt.NDArray[np.bool_]:
-    above = np.zeros(len(nodes), dtype=np.bool_)
-    left = [0]
-    while left:
-        at = left.pop()
-        if number[at] < 0:
-            above[at] = True
-            left.extend(_children(nodes, at))
-    return above
-
-
-def _number_actions(nodes: Nodes, number: Ints) -> int:
-    """Give every decision the place of its first action in the tables of its region; returns the trunk's actions."""
-    above = _above_leaves(nodes, number)
-    is_decision = nodes["kind"] == DECISION
-    for region in (above, ~above):
-        inside = is_decision & region
-        ends = np.cumsum(nodes["num_children"][inside].astype(np.int64))
-        nodes["base"][inside] = ends - nodes["num_children"][inside]
-    return int(nodes["num_children"][above & is_decision].sum())
-
-
-def _share_pieces(nodes: Nodes, leaves: Leaves, num_boards: int, threads: int) -> list[Ints]:
-    """Pieces for each thread, about the same work to each: the largest first, to the one with the least to do."""
-    sizes = [_size(nodes, int(at)) for at in leaves.node]
-    pieces = [(leaf, board) for board in range(num_boards) for leaf in range(leaves.node.size)]
-    shares: list[list[tuple[int, int]]] = [[] for _ in range(threads)]
-    if num_boards >= 8 * threads:  # whole boards, whose sorted hands stay in the cache from piece to piece
-        for board in range(num_boards):
-            shares[board % threads].extend(piece for piece in pieces if piece[1] == board)
-    else:
-        load = [0] * threads
-        for piece in sorted(pieces, key=lambda piece: -sizes[piece[0]]):
-            least = load.index(min(load))
-            shares[least].append(piece)
-            load[least] += sizes[piece[0]]
-    return [np.array(share, dtype=np.int32).reshape(-1, 2) for share in shares]

@@ -3,10 +3,11 @@
 
 The tree is cut into a trunk and pieces below its leaves. A piece is the rest of the game behind one leaf on one full
 board: on the turn every river card behind every leaf, on the river a part of the tree. Pieces share nothing they
-write, so threads take them side by side.
+write but the values at the leaves, and those are kept by group of boards: one thread takes a whole group, and the groups
+are added in their order, so that any number of threads adds the same numbers in the same order.
 
-n: hands on a board, in its order of rank; A: most actions; D: depth; K: leaves; B: boards; T: actions of all decisions
-of a region, whose tables are float32[T, n], an action's hands side by side: so the loops over hands vectorise.
+n: hands on a board, in its order of rank; A: most actions; D: depth; K: leaves; B: boards; G: groups; T: actions of all
+decisions of a street, whose tables are float32[T, n], an action's hands side by side: so the loops over hands vectorise.
 """
 
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_sh
 from foldwise.game.tree_kernels import DECISION, FOLDED
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
+FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody learns there, nor responds
 
 
 class SubgameFrames(NamedTuple):
@@ -49,6 +51,7 @@ class Rules(NamedTuple):
     sum_weight: np.float32
     floor: np.float32
     learns: bool  # tables change
+    averages: bool  # strategies are the averages instead of the current ones
     responds: bool  # the traverser plays his best action instead of his strategy
 
 
@@ -131,7 +134,7 @@ def walk_subtree(
     frames.reach_at[0, 0] = 0
     frames.reach_at[0, 1] = 0
     opponent = 1 - traverser
-    source = sums if rules.responds else regrets
+    source = sums if rules.averages else regrets
     depth = 0
     num_visited = 0
     while depth >= 0:
@@ -179,7 +182,7 @@ def walk_subtree(
             _copy(action_value[0], value)
             for a in range(1, num_actions):
                 _add(action_value[a], value)
-        elif rules.responds:
+        elif rules.responds and node.detail != FROZEN:
             _copy(action_value[0], value)
             for a in range(1, num_actions):
                 _raise_to(action_value[a], value)
@@ -187,7 +190,7 @@ def walk_subtree(
             _multiply(sigma[0], action_value[0], value)
             for a in range(1, num_actions):
                 _add_products(sigma[a], action_value[a], value)
-        if player == traverser and rules.learns:
+        if player == traverser and rules.learns and node.detail != FROZEN:
             reach = frames.reach[frames.reach_at[depth, player], player]
             for a in range(num_actions):
                 _learn_regrets(
@@ -201,7 +204,7 @@ def walk_subtree(
 @kernel(_nrt=False)
 def walk_pieces(
     nodes,
-    pieces,  # int32[P, 2]: leaf and board of each
+    pieces,  # int32[P, 3]: leaf, board and group of each
     traverser,
     regrets,  # float32[B, T, n]
     sums,
@@ -212,7 +215,7 @@ def walk_pieces(
     leaves,
     rules,
     frames,
-    leaf_values,  # float32[K, n of the trunk]: added to
+    leaf_values,  # float32[G, K, n of the trunk]: added to, at the piece's group
 ):
     """One walk in each of the pieces; returns hands times nodes visited."""
     num_visited = 0
@@ -235,11 +238,28 @@ def walk_pieces(
             prefix_sums,
             False,
             leaves,
-            leaf_values,
+            leaf_values[0],
             rules,
             frames,
         )
-        value, out = frames.value[0, 0], leaf_values[leaf]
+        value, out = frames.value[0, 0], leaf_values[pieces[p, 2], leaf]
         for i in range(places.size):
             out[places[i]] += board_weight * value[i]
     return num_visited * to_trunk.shape[1]
+
+
+@kernel(_nrt=False)
+def enter_by_choice(regrets, forced, offered, sigma, total, out):  # float32[2, n], [n], scalar, [2, n], [n], [n]
+    """With what each hand comes in: what must, and the share of what is offered a choice that chooses so."""
+    match_hands(regrets, sigma, total)
+    for h in range(out.size):
+        out[h] = forced[h] + offered * sigma[0, h]
+
+
+@kernel(_nrt=False)
+def learn_choice(regrets, sigma, inside, outside, total, rules):  # as above; values [n] of coming in and of staying out
+    """Regrets of the choice between coming in and staying out."""
+    _multiply(sigma[0], inside, total)
+    _add_products(sigma[1], outside, total)
+    _learn_regrets(regrets[0], inside, total, rules.positive, rules.negative, rules.floor)
+    _learn_regrets(regrets[1], outside, total, rules.positive, rules.negative, rules.floor)

@@ -1,11 +1,13 @@
 """The public tree below any betting state, as flat records: what is left of a hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.errors import DefinitionError, TreeSizeError
 from foldwise.game.tree import NODE_DTYPE, BetMenu, BetSize
 from foldwise.game.tree_kernels import (
     CHANCE,
@@ -18,6 +20,17 @@ from foldwise.game.tree_kernels import (
 )
 
 Nodes = npt.NDArray[np.void]
+MAX_NODES = 100_000  # every one of 1,081 hands at a few thousand of them is a gigabyte already, on a turn on 48 rivers
+Path = tuple[Action, ...]  # actions from the root of a subtree; cards dealt on the way do not count
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """Records, breadth first as `game.tree.build_tree` has them, and for each its betting and the way to it."""
+
+    nodes: Nodes
+    states: list[BettingState]
+    paths: list[Path]
 
 
 def _raise_amounts(state: BettingState, sizes: Sequence[BetSize], all_in_share: float) -> list[int]:
@@ -41,38 +54,52 @@ def _raise_amounts(state: BettingState, sizes: Sequence[BetSize], all_in_share: 
     return sorted(amounts)
 
 
-def legal_actions(state: BettingState, menu: BetMenu) -> list[Action]:
-    """Fold, call and the raises of the menu, in the order of a tree's children."""
+def legal_actions(state: BettingState, menu: BetMenu, added: Sequence[int] = ()) -> list[Action]:
+    """Fold, call, the raises of the menu and those `added`, in the order of a tree's children."""
     actions = [Action(FOLD)] if state.can_fold() else []
     actions.append(Action(CALL))
     sets = menu.sizes[state.player_to_act][state.round]
     num_raises = sum(action.kind == RAISE for _, action in state.actions[state.round])
     sizes = sets[min(num_raises, len(sets) - 1)]
-    return actions + [Action(RAISE, amount) for amount in _raise_amounts(state, sizes, menu.all_in_share)]
+    amounts = _raise_amounts(state, sizes, menu.all_in_share)
+    for amount in added:
+        if not state.is_legal(Action(RAISE, amount)):
+            raise DefinitionError(
+                f"a raise to {amount} added after {state.betting_text()!r}: expected one between {state.raise_range()}"
+            )
+    return actions + [Action(RAISE, amount) for amount in sorted({*amounts, *added})]
 
 
-def build_subtree(state: BettingState, menu: BetMenu) -> tuple[Nodes, list[BettingState]]:
-    """Records below a betting state, breadth first as `game.tree.build_tree` has them, and each one's betting."""
+def build_subtree(state: BettingState, menu: BetMenu, added: Mapping[Path, Sequence[int]] | None = None) -> Subtree:
+    """What is left of a hand; `added` gives raises beyond the menu's where a path leads."""
+    unused = dict(added or {})
     nodes = [_record(DECISION, state.player_to_act, state.round)]
     states = [state.copy()]
+    paths: list[Path] = [()]
     at = 0
     while at < len(nodes):
+        if len(nodes) > MAX_NODES:
+            raise TreeSizeError(f"a subgame of more than {MAX_NODES:,} nodes: choose fewer bet sizes")
         node, here = nodes[at], states[at]
         node["first_child"] = len(nodes)
         if node["kind"] == CHANCE:
             nodes.append(_record(DECISION, here.player_to_act, here.round))
             states.append(here)
+            paths.append(paths[at])
             node["num_children"] = 1
         elif node["kind"] == DECISION:
-            actions = legal_actions(here, menu)
+            actions = legal_actions(here, menu, unused.pop(paths[at], ()))
             node["num_children"] = len(actions)
             for action in actions:
                 after = here.copy()
                 after.apply(action)
                 nodes.append(_child(here, after))
                 states.append(after)
+                paths.append((*paths[at], action))
         at += 1
-    return np.array([tuple(node.values()) for node in nodes], dtype=NODE_DTYPE), states
+    if unused:
+        raise DefinitionError(f"raises added after {next(iter(unused))}: no decision of the subgame is reached so")
+    return Subtree(np.array([tuple(node.values()) for node in nodes], dtype=NODE_DTYPE), states, paths)
 
 
 def _record(kind: int, player: int, street: int, value: float = 0.0) -> dict[str, float]:

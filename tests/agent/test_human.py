@@ -20,7 +20,7 @@ from foldwise.agent.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
 from foldwise.agent.typed_state import typed_state
 from foldwise.cli.main import main
-from foldwise.cli.people import TerminalTable, cards_markup, read_keyboard
+from foldwise.cli.support.terminal_table import TerminalTable, cards_markup, read_keyboard
 from foldwise.game.betting import RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
@@ -197,7 +197,7 @@ def leduc(tmp_path_factory):
 async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
     """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
     typed = cycle(["c", "f", "c"])  # folding is refused where checking is free: the next answer counts
-    monkeypatch.setattr("foldwise.cli.people.read_keyboard", lambda: lambda: next(typed))
+    monkeypatch.setattr("foldwise.cli.support.terminal_table.read_keyboard", lambda: lambda: next(typed))
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
     words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]

@@ -6,7 +6,7 @@ import pytest
 
 from foldwise.agent.player import make_player
 from foldwise.cli.main import main
-from foldwise.cli.online import resolve_player
+from foldwise.cli.support.players import resolve_player
 from foldwise.game.betting import CALL_ACTION
 from foldwise.game.errors import DefinitionError
 

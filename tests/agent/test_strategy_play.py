@@ -16,7 +16,7 @@ from foldwise.agent.policy_kernels import postprocess_policy
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, parse_spec
 from foldwise.agent.translation import Mapping, Translation
 from foldwise.cli.main import main
-from foldwise.cli.policies import postprocessed_policy
+from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
 from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError

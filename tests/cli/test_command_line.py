@@ -5,17 +5,23 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+import typer
 
 from foldwise.abstraction.strategy import Strategy
-from foldwise.cli import start
-from foldwise.cli.main import app, main
-from foldwise.cli.output import stdout
+from foldwise.cli import entry
+from foldwise.cli.main import COMMANDS, main
+from foldwise.cli.support.output import stdout
+from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import FormatError
 from foldwise.matches.plan import written_whole
 from tests.support.network import write_strategy
+from tests.support.places import ROOT
 
 
 def fails(arguments, capsys, code=2) -> str:
@@ -27,11 +33,64 @@ def fails(arguments, capsys, code=2) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("command", [command.name for command in app.registered_commands])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command, capsys):
     """Help is markup: a bracket in an option's text must not end it."""
     assert main([command, "--help"]) == 0
     assert f"Example: foldwise {command}" in capsys.readouterr().out
+
+
+def test_help_and_version_load_no_slow_package():
+    """In a fresh interpreter: a command imports what it computes with when it runs."""
+    words = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
+    script = (
+        "import sys\n"
+        "from foldwise.cli.main import main\n"
+        f"for words in {words!r}:\n"
+        "    assert main(words) == 0, words\n"
+        "    slow = {'numba', 'scipy', 'matplotlib', 'numpy'} & set(sys.modules)\n"
+        "    assert not slow, (words, slow)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL, check=True)
+
+
+def test_help_lists_every_command_and_a_wrong_one_is_named(capsys):
+    """A command alone loads its own module only; where none is named, or none there is, all are known."""
+    for words in (["--help"], ["--help", "solve"]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        assert all(f" {command} " in shown for command in COMMANDS)
+    assert "'solve'" in fails(["slove"], capsys)
+
+
+def test_the_listing_of_the_room_is_the_list_of_commands():
+    """A command is one file of its name, and of the rest there are three files and a shelf."""
+    files = {path.stem for path in (ROOT / "cli").glob("*.py")} - {"__init__", "main", "entry", "options"}
+    assert files == set(COMMANDS)
+
+
+def test_a_request_is_what_was_typed():
+    """Fields are options; defaults are those of the dataclass."""
+    received = []
+
+    @dataclass(frozen=True, kw_only=True)
+    class ShoutRequest:
+        words: Annotated[list[str], typer.Argument()]
+        loud: Annotated[bool, typer.Option("--loud")] = False
+        times: Annotated[int, typer.Option(min=1)] = 2
+
+    def shout(request: ShoutRequest) -> int:
+        """Help."""
+        received.append(request)
+        return 3
+
+    app = typer.Typer()
+    app.callback()(lambda: None)  # else a lone command needs no name
+    add_command(app, shout)
+    assert app(["shout", "a", "b", "--times", "4"], standalone_mode=False) == 3
+    assert app(["shout", "c", "--loud"], standalone_mode=False) == 3
+    expected = ShoutRequest(words=["a", "b"], times=4), ShoutRequest(words=["c"], loud=True)
+    assert tuple(received) == expected
 
 
 def test_a_path_is_text_not_markup(tmp_path, capsys):
@@ -131,7 +190,7 @@ def test_an_interrupt_while_modules_are_read_is_one_line(monkeypatch, capsys):
     monkeypatch.delattr("foldwise.cli.main", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupting, *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
-        start.run()
+        entry.run()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "foldwise: interrupted\n"
 
@@ -141,7 +200,7 @@ def test_what_memory_cannot_hold_is_one_line(error, monkeypatch, capsys):
     def solve(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("foldwise.cli.main.app", solve)
+    monkeypatch.setattr("foldwise.cli.main.make_app", lambda names: solve)
     assert str(error) in fails(["solve"], capsys)
 
 

@@ -14,7 +14,7 @@ from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.strategy_rows import StrategyTable
 from foldwise.agent.typed_state import typed_state
 from foldwise.cli.main import main
-from foldwise.cli.policies import postprocessed_policy
+from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse

@@ -357,3 +357,17 @@ def test_text_and_copy_tell_the_whole_hand(game, seed):
 def test_settle_oracle_knows_thirds():
     """Four players, one chip each: three share the best hand."""
     assert settle_chip_by_chip([1, 1, 1, 1], [False] * 4, [2, 2, 2, 1]) == [Fraction(1, 3)] * 3 + [Fraction(-1)]
+
+
+@pytest.mark.parametrize("street", [1, 2, 3])
+def test_street_without_a_past(street):
+    """The same as after a raise, a call and checks, but for the actions."""
+    definition = NOLIMIT
+    played = BettingState(definition)
+    for action in [Action(RAISE, 700), Action(CALL), *[Action(CALL)] * (2 * street - 2)]:
+        played.apply(action)
+    state = BettingState.at_street(definition, street, 700)
+    for name in BettingState.__slots__:
+        if name != "actions":
+            assert getattr(state, name) == getattr(played, name), name
+    assert state.actions == [[] for _ in range(street + 1)]

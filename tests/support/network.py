@@ -14,7 +14,7 @@ import numpy as np
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.strategy import save_strategy
-from foldwise.cli.local_broker import LocalBroker, find_mosquitto
+from foldwise.cli.support.local_broker import LocalBroker, find_mosquitto
 from foldwise.game.library import find_definition
 from foldwise.matches.network.connection import Broker, Link, read_broker
 from tests.support.places import ROOT

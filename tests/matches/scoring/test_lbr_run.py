@@ -9,7 +9,7 @@ import pytest
 
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.scoring.lbr_run import lbr_dict, run_lbr
+from foldwise.matches.scoring.lbr_run import lbr_summary, run_lbr
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.matches.statistics import Estimate
 from tests.support.made_strategies import made_player, short_hunl
@@ -36,8 +36,8 @@ def test_a_run_that_is_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
     assert heard == [24, 40]  # eight were kept
     again = run_lbr(response(), 20, 9, 2, None, settings, tmp_path, resume=True)
     assert again.total == run_lbr(response(), 20, 9, 2).total
-    assert lbr_dict(again)["hands"] == 40
-    assert np.isclose(lbr_dict(again)["lbr_mbb"], again.total.mean_mbb)
+    assert lbr_summary(again)["hands"] == 40
+    assert np.isclose(lbr_summary(again)["lbr_mbb"], again.total.mean_mbb)
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:

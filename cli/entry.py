@@ -1,4 +1,4 @@
-"""The console script: an interrupt while the program is still being read in ends it as one later does, in a line."""
+"""The console script: an interrupt while the program is still being loaded ends it in one line, as a later one does."""
 
 import sys
 

@@ -1,20 +1,14 @@
-"""`foldwise duel` and `foldwise play human`: a person at the table, in the terminal."""
+"""A table drawn in a terminal, for a person who sits at it."""
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console as RichConsole
 
-from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn
-from foldwise.cli.offline import StrategyArgument
-from foldwise.cli.output import JsonOption, SeedOption, emit, stderr
+from foldwise.agent.human import HandEnd, Turn
 from foldwise.game.cards import card_text, suit_of
-from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import Decision
@@ -23,10 +17,6 @@ if TYPE_CHECKING:
 _SUIT_MARKS = "♣♦♥♠"  # in the order of game.cards.SUITS
 _SUIT_STYLES = ("green", "blue", "red", "default")
 _BAR_WIDTH = 20
-
-
-def register(app: typer.Typer) -> None:
-    app.command("duel")(duel)
 
 
 def read_keyboard(descriptor: int = 0) -> Callable[[], str | None]:
@@ -161,116 +151,6 @@ def cards_markup(cards: Sequence[int]) -> str:
     )
 
 
-def _screen() -> RichConsole:
-    return RichConsole(highlight=False, soft_wrap=True, file=sys.stdout)
-
-
-def play_human(
-    host: str, port: int, game: str | None, deadline_seconds: float, reveal: Path | None, as_json: bool
-) -> int:
-    """`foldwise play human`: a person at any dealer."""
-    from foldwise.agent.client import play_match
-    from foldwise.agent.player import warm_up
-    from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.online import table_definition
-    from foldwise.postprocess.pipeline import Pipeline
-
-    explain = None
-    if reveal is not None:
-        opened = OpenStrategy(reveal)
-        strategy = opened.player(Pipeline(), seed=0)
-        warm_up(strategy)
-        definition = table_definition(game) if game is not None else opened.definition
-        explain = _explain_shown(strategy)
-    else:
-        definition = table_definition(game or "hunl")
-    screen = RichConsole(highlight=False, soft_wrap=True, stderr=True) if as_json else _screen()
-    person = HumanPlayer(TerminalTable(definition, screen, read_keyboard(), reveal=explain))
-    faults = 0
-    with contextlib.suppress(SeatLeftError):
-        faults = play_match(person, definition, host, port, deadline_seconds).faults
-    _summary(person, definition, as_json)
-    return 1 if faults else 0
-
-
-def _explain_shown(strategy: Any) -> Reveal:
-    """What a strategy would have done with the cards the opponent showed; nothing where none were shown."""
-    from foldwise.game.betting import BettingState
-    from foldwise.game.match_state import view
-
-    def explain(end: HandEnd) -> "list[Decision]":
-        state = end.state
-        other = 1 - state.position
-        if state.betting.definition.num_players != 2 or not state.hole_cards[other]:
-            return []
-        betting = BettingState(state.betting.definition)
-        decisions = []
-        for position, action in (entry for actions in state.betting.actions for entry in actions):
-            if position == other:
-                seen = view(betting, state.hole_cards, state.board, other, state.hand_number)
-                decisions.append(strategy.explain(seen)[0])
-            betting.apply(action)
-        return decisions
-
-    return explain
-
-
-def _summary(person: HumanPlayer, definition: "GameDefinition", as_json: bool, log: Path | None = None) -> None:
-    per_hand = 1000 * person.total / definition.big_blind / person.hands if person.hands else 0.0
-    result: dict[str, Any] = {"hands": person.hands, "chips": person.total, "mean_mbb": per_hand}
-    if log is not None:
-        result["log"] = str(log)
-    written = "" if log is None else f"; written to {log}"
-    text = f"{person.hands} hands, {person.total:+,.0f} chips, {per_hand:+,.0f} mbb/h{written}"
-    emit(result, as_json, lambda: stderr.print(text))
-
-
-def duel(
-    directory: StrategyArgument,
-    hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100,
-    postprocess: Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")] = "none",
-    reveal: Annotated[
-        bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for duel.log, which report reads.")
-    ] = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> int:
-    """Play against a strategy in this terminal: starts a dealer, the bot and your seat.
-
-    Example: foldwise duel runs/small --reveal --postprocess "new(0.2)"
-    """
-    from tempfile import TemporaryDirectory
-
-    from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.matches.report.duel import DecisionBook, play_duel
-    from foldwise.matches.report.explanations import explanation_lines, explanation_path
-    from foldwise.postprocess.language import parse_pipeline
-
-    opened = OpenStrategy(directory)
-    definition = opened.definition
-    bot = opened.player(parse_pipeline(postprocess), seed)
-    book = DecisionBook()
-    bot.listener = book.add
-    reveal_hand: Reveal | None = (lambda end: book.hands.get(end.state.hand_number, [])) if reveal else None
-    screen = RichConsole(highlight=False, soft_wrap=True, stderr=True) if as_json else _screen()
-    person = HumanPlayer(TerminalTable(definition, screen, read_keyboard(), reveal=reveal_hand))
-    with TemporaryDirectory(prefix="foldwise-duel-") as temporary:
-        folder = output or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        log = folder / "duel.log"
-        if log.exists():
-            raise DefinitionError(f"{str(folder)!r} holds a duel: give another folder with -o")
-        faults = 0
-        try:
-            with contextlib.suppress(SeatLeftError):
-                game = opened.strategy.manifest.game
-                faults = play_duel(definition, game, hands, seed % 2**32, ("you", "bot"), person, bot, log).faults
-        finally:
-            with explanation_path(log).open("w", encoding="utf-8") as file:
-                for number in sorted(book.hands):
-                    file.writelines(explanation_lines(number, book.explained(number)))
-        _summary(person, definition, as_json, log if output is not None else None)
-    return 1 if faults else 0
+def open_screen(as_json: bool) -> RichConsole:
+    """The screen a person plays on; stdout is kept clear where it carries JSON."""
+    return RichConsole(highlight=False, soft_wrap=True, file=sys.stderr if as_json else sys.stdout)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.cli.pictures import new_axes
+from foldwise.cli.support.pictures import new_axes
+from foldwise.matches.duplicate.comparison import ComparisonResult, RowResult
 
 _SWEPT = re.compile(r"[\d.eE+-]+\s*:\s*[\d.eE+-]+\s*:\s*[\d.eE+-]+")
 _RANKS = "AKQJT98765432"
@@ -16,7 +17,7 @@ _RANKS = "AKQJT98765432"
 _FOLD_COLOUR, _CALL_COLOUR = (0.36, 0.55, 0.80), (0.45, 0.72, 0.42)
 
 
-def draw_comparison(result: dict[str, Any], output: Path) -> None:
+def draw_comparison(result: ComparisonResult, output: Path) -> None:
     """Means with their 95% intervals, variants along the axis, a panel for each opponent; with LBR, both sides in one."""
     rows, opponents = result["rows"], result["opponents"]
     with_lbr = all("lbr_mbb" in row for row in rows)
@@ -36,7 +37,7 @@ def draw_comparison(result: dict[str, Any], output: Path) -> None:
     figure.savefig(output, dpi=130)
 
 
-def _draw_both_sides(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+def _draw_both_sides(axes: Any, rows: Sequence[RowResult]) -> None:
     """What a variant wins on average over what it loses to local best response: best is up and to the left."""
     for row in rows:
         x, y = row["lbr_mbb"], row["avg_mbb"]
@@ -54,7 +55,7 @@ def short_name(player: str) -> str:
     return f"{kind}:{Path(rest).name}" if colon and kind == "strategy" else player
 
 
-def draw_sweep(result: dict[str, Any], sweep: str, output: Path) -> None:
+def draw_sweep(result: ComparisonResult, sweep: str, output: Path) -> None:
     """Mean against the swept number with its 95% band, a curve for each opponent; exploitability where it is known."""
     figure, axes = new_axes()
     rows = result["rows"]
@@ -88,7 +89,7 @@ def draw_strategy_grid(
 ) -> None:
     """The 13 x 13 grid of hole cards, each cell cut by the probabilities of its actions: suited above the diagonal.
 
-    `kinds` are f, c or r by action; `rows` maps AA, AKs, AKo and so on to probabilities.
+    `kinds` are f, c or r by action; `rows` maps AA, AKs, AKo and so on to probabilities; a class without any stays empty.
     """
     figure, axes = new_axes(8.0, 8.6)
     colours = _action_colours(kinds)
@@ -96,7 +97,7 @@ def draw_strategy_grid(
         for j, low in enumerate(_RANKS):
             name = high + low if i == j else (high + low + "s" if i < j else low + high + "o")
             left = float(j)
-            for probability, colour in zip(rows[name], colours):
+            for probability, colour in zip(rows.get(name, ()), colours):
                 axes.add_patch(_rectangle(left, float(i), probability, colour))
                 left += probability
             axes.text(j + 0.5, i + 0.5, name, ha="center", va="center", fontsize=8)

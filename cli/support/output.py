@@ -4,22 +4,15 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
 
-import typer
 from rich.console import Console
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
-
-MOST_HANDS = 10**9  # of any match: more would not end
 
 # Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
 stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def emit(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) -> None:
     """Print a result: as one JSON object, or for people by calling `show`."""
     if as_json:
         print(json.dumps(result))
@@ -30,6 +23,11 @@ def emit(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> 
 def against(boards_counted: int | None) -> str:
     """What an exploitability was measured against, where that is a sample."""
     return "" if boards_counted is None else f" (against a sample of {boards_counted:,} of 134,459 boards)"
+
+
+def plus_minus(mean: float, half_width: float) -> str:
+    """A mean with the half-width of its interval."""
+    return f"{mean:+.1f} ± {half_width:.1f}"
 
 
 class ProgressLine:

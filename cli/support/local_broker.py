@@ -1,6 +1,6 @@
 """A broker on this machine for demos, tests and benchmarks: mosquitto where it is installed, amqtt otherwise.
 
-Run as a module it is amqtt: `python -m foldwise.cli.local_broker PORT`.
+Run as a module it is amqtt: `python -m foldwise.cli.support.local_broker PORT`.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class LocalBroker:
             path.write_text(f"{user}{anonymous}set_tcp_nodelay true\n{self._config}{listener}", encoding="utf-8")
             arguments = [self._program, "-c", str(path)]
         else:
-            arguments = [sys.executable, "-m", "foldwise.cli.local_broker", str(self.port)]
+            arguments = [sys.executable, "-m", "foldwise.cli.support.local_broker", str(self.port)]
         with (self._folder / f"{self.name}-{self.port}.log").open("ab") as log:
             self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + _START_SECONDS

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from foldwise.cli.local_broker import LocalBroker
+from foldwise.cli.support.local_broker import LocalBroker
 
 _RUNS = Path("runs/demo-network")
 _STRATEGY = _RUNS / "strategies" / "tiny"

@@ -1,0 +1,54 @@
+"""`foldwise convert`: hand histories between ACPC logs, PHH and poker rooms."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+import typer
+
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import emit, stdout
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertRequest:
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="SOURCE", help="A match folder, a .log, a .phh or .phhs file, or a PokerStars text."),
+    ]
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")]
+    game: Annotated[
+        str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
+    ] = None
+    as_json: JsonOption = False
+
+
+class ConvertResult(TypedDict):
+    hands: int
+    output: str
+
+
+def convert(request: ConvertRequest) -> None:
+    """Convert hand histories: ACPC logs, PHH (the notation pokerkit reads), and heads-up hands of PokerStars into either.
+
+    Stacks change from hand to hand in a room, and a log is of one game: with a folder as the target each game gets a log.
+
+    Example: foldwise convert runs/match runs/match-phh
+
+    Example: foldwise convert runs/match/0000.AB.log hands.phhs
+
+    Example: foldwise convert hands.phhs hands.log
+
+    Example: foldwise convert pokerstars.txt hands.phhs
+    """
+    from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
+
+    source, target, game = request.source, request.target, request.game
+    if source.is_dir():
+        hands = convert_folder(source, target, game)
+    elif target.is_dir() or not target.suffix:
+        hands = split_by_game(source, target, game)
+    else:
+        hands = convert_file(source, target, game)
+    result = ConvertResult(hands=hands, output=str(target))
+    emit(result, request.as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))

@@ -1,0 +1,43 @@
+"""Arguments and options that several commands share, each written once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MOST_HANDS = 10**9  # of any match: more would not end
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
+
+ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file, as in configs/.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the config; repeatable.")
+]
+StrategyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A strategy folder, as solve writes it.")]
+PostprocessOption = Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")]
+TranslationOption = Annotated[str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")]
+
+HandsOption = Annotated[
+    int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)
+]
+OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
+ScoreOption = Annotated[
+    str,
+    typer.Option(
+        help="chips (as played), expectation (two strategies: mean over all hands, on each board) or aivat "
+        "(one strategy or two: played hands without the luck we know of)."
+    ),
+]
+LogsOption = Annotated[
+    bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
+]
+JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
+
+# Help is markup, where "[/ROOT]" would close a tag.
+_BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
+BrokerOption = Annotated[str | None, typer.Option("--broker", metavar="URL", help=_BROKER_HELP)]
+RequiredBroker = Annotated[str, typer.Option("--broker", metavar="URL", help=_BROKER_HELP)]
+PatienceOption = Annotated[
+    float, typer.Option("--patience", help="Seconds without a broker after which to give up.", min=0.1)
+]

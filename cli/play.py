@@ -1,0 +1,162 @@
+"""`foldwise play`: the agent at a dealer, or a person in its place."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import typer
+
+from foldwise.cli.options import BrokerOption, JsonOption, PatienceOption, SeedOption
+from foldwise.cli.support.output import emit, stderr
+from foldwise.game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from foldwise.agent.client import ClientReport
+    from foldwise.agent.player import Player
+    from foldwise.game.definition import GameDefinition
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayRequest:
+    player: Annotated[
+        str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
+    ]
+    host: Annotated[str | None, typer.Argument(help="Address of the dealer.")] = None
+    port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
+    postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None
+    translation: Annotated[
+        str | None,
+        typer.Option(
+            help="How a strategy reads bets of other sizes: pseudo-harmonic (the default), arithmetic or geometric, "
+            "with 'deterministic' after it for the nearest by the mapping's median instead of by chance."
+        ),
+    ] = None
+    explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False
+    game: Annotated[
+        str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
+    ] = None
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which check or fold is answered: 5, for a person 600.", min=0.001),
+    ] = None
+    reveal: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With human: the bot's strategy, to explain it after showdowns.")
+    ] = None
+    broker: BrokerOption = None
+    table: Annotated[str | None, typer.Option(help="With --broker: the table to play at.")] = None
+    seat: Annotated[int | None, typer.Option(help="With --broker: the seat, from 1; default: a free one.", min=1)] = (
+        None
+    )
+    patience: PatienceOption = 60.0
+    seed: SeedOption = 0
+    as_json: JsonOption = False
+
+
+class PlayResult(TypedDict):
+    player: str
+    hands: int
+    states: int
+    decisions: int
+    errors: int
+    late: int
+    unreadable: int
+
+
+def play(request: PlayRequest) -> int:
+    """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
+
+    Exit code 1 when the player failed or was late and check or fold was answered in its place.
+
+    Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
+
+    Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
+
+    Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
+
+    Example: foldwise play runs/small --broker mqtt://127.0.0.1 --table demo
+    """
+    player, host, port = request.player, request.host, request.port
+    if player == "human":
+        from foldwise.cli.support.human_seat import play_human
+
+        if host is None or port is None:
+            raise DefinitionError("play human: expected HOST and PORT of a dealer")
+        return play_human(host, port, request.game, request.deadline or 600.0, request.reveal, request.as_json)
+    if request.reveal is not None:
+        raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
+    from foldwise.agent.client import play_match
+    from foldwise.cli.support.table_game import table_definition
+
+    at_dealer, at_table = host is not None and port is not None, request.table is not None
+    if (request.broker is not None) != at_table or at_table == at_dealer:
+        raise DefinitionError("play: expected HOST and PORT of a dealer, or --broker URL and --table NAME")
+    made, definition = _seated(request)
+    if request.broker is not None:
+        report = _play_remote(made, definition, request.broker, request)
+    else:
+        assert host is not None and port is not None
+        report = play_match(made, definition or table_definition("hunl"), host, port, request.deadline or 5.0)
+    result = PlayResult(
+        player=player,
+        hands=len(report.hands),
+        states=report.states,
+        decisions=report.decisions,
+        errors=report.errors,
+        late=report.late,
+        unreadable=report.unreadable,
+    )
+    summary = (
+        f"{report.decisions} decisions in {len(report.hands)} hands; player errors {report.errors}, "
+        f"late {report.late}, unreadable lines {report.unreadable}"
+    )
+    emit(result, request.as_json, lambda: stderr.print(summary))
+    return 1 if report.faults else 0
+
+
+def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
+    """The player, and the game where it is known before the dealer says."""
+    from foldwise.agent.player import make_player
+    from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
+    from foldwise.cli.support.players import player_spec
+    from foldwise.cli.support.table_game import table_definition
+
+    made = make_player(
+        _with_options(player_spec(request.player), request.postprocess, request.translation), request.seed
+    )
+    definition = table_definition(request.game) if request.game is not None else None
+    if isinstance(made, StrategyPlayer):
+        definition = definition or made.definition
+        check_same_game(definition, made.definition, made.name)
+        if request.explain:
+            made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
+    elif request.explain:
+        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+    return made, definition
+
+
+def _play_remote(
+    player: "Player", definition: "GameDefinition | None", url: str, request: PlayRequest
+) -> "ClientReport":
+    """Play one match at a table of a broker."""
+    from foldwise.agent.strategy_player import check_same_game
+    from foldwise.cli.support.broker import open_broker, say
+    from foldwise.matches.network.player import RemoteSeat
+    from foldwise.matches.table.loop import run_loop
+
+    def choose_game(dealt: "GameDefinition") -> "GameDefinition":
+        if definition is not None:
+            check_same_game(dealt, definition, "the player")
+        return definition or dealt
+
+    assert request.table is not None
+    remote = RemoteSeat(open_broker(url), request.table, request.seat, say, request.deadline or 5.0, request.patience)
+    return run_loop(remote.play(player, choose_game))
+
+
+def _with_options(spec: str, postprocess: str | None, translation: str | None) -> str:
+    if postprocess is None and translation is None:
+        return spec
+    if not spec.startswith("strategy:") or "|" in spec:
+        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
+    return f"{spec}|{postprocess or ''}|{translation or ''}"

@@ -1,0 +1,45 @@
+"""`foldwise startme`: the script that competitions call."""
+
+import shlex
+import sys
+from dataclasses import dataclass
+from typing import Annotated, TypedDict
+
+import typer
+
+from foldwise.cli.options import JsonOption, SeedOption, StrategyArgument
+from foldwise.cli.support.output import emit, stdout
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartmeRequest:
+    directory: StrategyArgument
+    postprocess: Annotated[str, typer.Option(help="Post-processing to play with, as in new(0.2).")] = "none"
+    seed: SeedOption = 0
+    as_json: JsonOption = False
+
+
+class StartmeResult(TypedDict):
+    script: str
+
+
+def startme(request: StartmeRequest) -> None:
+    """Write startme.sh beside a strategy: `startme.sh HOST PORT` is what competition scripts call.
+
+    Example: foldwise startme runs/small --postprocess "new(0.2)"
+    """
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.postprocess.language import parse_pipeline
+
+    OpenStrategy(request.directory)
+    options = ["--postprocess", str(parse_pipeline(request.postprocess)), "--seed", str(request.seed)]
+    script = request.directory / "startme.sh"
+    script.write_text(
+        "#!/bin/sh\n"
+        "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
+        'folder=$(cd "$(dirname "$0")" && pwd)\n'
+        f'exec {shlex.quote(sys.executable)} -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    emit(StartmeResult(script=str(script)), request.as_json, lambda: stdout.print(f"written to {script}"))

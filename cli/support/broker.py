@@ -1,0 +1,18 @@
+"""A broker as commands reach it: by a URL, and with a line on stderr when something happens to it."""
+
+import logging
+import sys
+
+from foldwise.cli.support.output import stderr
+from foldwise.matches.network.connection import Broker, read_broker
+
+
+def say(text: str) -> None:
+    """One line about the network, on stderr."""
+    stderr.print(text, soft_wrap=True)
+
+
+def open_broker(url: str) -> Broker:
+    """The broker of a URL; the rest of what is needed comes from the environment."""
+    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
+    return read_broker(url)

@@ -1,0 +1,83 @@
+"""A person's seat: at a dealer somewhere, or across from a strategy in a duel."""
+
+import contextlib
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from foldwise.agent.client import play_match
+from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError
+from foldwise.agent.player import warm_up
+from foldwise.agent.strategy_player import Decision, OpenStrategy, StrategyPlayer
+from foldwise.cli.support import terminal_table
+from foldwise.cli.support.output import emit, stderr
+from foldwise.cli.support.table_game import table_definition
+from foldwise.cli.support.terminal_table import Reveal, TerminalTable
+from foldwise.game.betting import BettingState
+from foldwise.game.definition import GameDefinition
+from foldwise.game.match_state import view
+from foldwise.postprocess.pipeline import Pipeline
+
+
+class SeatResult(TypedDict):
+    hands: int
+    chips: float
+    mean_mbb: float
+    log: NotRequired[str]
+
+
+def seat_person(definition: GameDefinition, reveal: Reveal | None, as_json: bool) -> HumanPlayer:
+    """A person at this terminal."""
+    screen = terminal_table.open_screen(as_json)
+    return HumanPlayer(TerminalTable(definition, screen, terminal_table.read_keyboard(), reveal=reveal))
+
+
+def play_human(
+    host: str, port: int, game: str | None, deadline_seconds: float, reveal: Path | None, as_json: bool
+) -> int:
+    """`foldwise play human`: a person at any dealer."""
+    explain = None
+    if reveal is not None:
+        opened = OpenStrategy(reveal)
+        strategy = opened.player(Pipeline(), seed=0)
+        warm_up(strategy)
+        definition = table_definition(game) if game is not None else opened.definition
+        explain = _explain_shown(strategy)
+    else:
+        definition = table_definition(game or "hunl")
+    person = seat_person(definition, explain, as_json)
+    faults = 0
+    with contextlib.suppress(SeatLeftError):
+        faults = play_match(person, definition, host, port, deadline_seconds).faults
+    show_total(person, definition, as_json)
+    return 1 if faults else 0
+
+
+def _explain_shown(strategy: StrategyPlayer) -> Reveal:
+    """What a strategy would have done with the cards the opponent showed; nothing where none were shown."""
+
+    def explain(end: HandEnd) -> list[Decision]:
+        state = end.state
+        other = 1 - state.position
+        if state.betting.definition.num_players != 2 or not state.hole_cards[other]:
+            return []
+        betting = BettingState(state.betting.definition)
+        decisions = []
+        for position, action in (entry for actions in state.betting.actions for entry in actions):
+            if position == other:
+                seen = view(betting, state.hole_cards, state.board, other, state.hand_number)
+                decisions.append(strategy.explain(seen)[0])
+            betting.apply(action)
+        return decisions
+
+    return explain
+
+
+def show_total(person: HumanPlayer, definition: GameDefinition, as_json: bool, log: Path | None = None) -> None:
+    """What the person won, and where the log of it is kept."""
+    per_hand = 1000 * person.total / definition.big_blind / person.hands if person.hands else 0.0
+    result = SeatResult(hands=person.hands, chips=person.total, mean_mbb=per_hand)
+    if log is not None:
+        result["log"] = str(log)
+    written = "" if log is None else f"; written to {log}"
+    text = f"{person.hands} hands, {person.total:+,.0f} chips, {per_hand:+,.0f} mbb/h{written}"
+    emit(result, as_json, lambda: stderr.print(text))

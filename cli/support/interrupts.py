@@ -1,0 +1,23 @@
+"""Ctrl-C and SIGTERM as a request to stop at the next good moment."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """While the block runs, either signal calls `stop`; the list holds the signals that came."""
+    received: list[int] = []
+
+    def ask(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        stop()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

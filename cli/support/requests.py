@@ -1,0 +1,33 @@
+"""From a command line to a request: the options of a command are the fields of a frozen dataclass."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
+from typing import Any, get_type_hints
+
+import typer
+
+Command = Callable[[Any], int | None]
+
+
+def add_command(app: typer.Typer, command: Command) -> None:
+    """Add `command(request)` under the function's name; its docstring is the help.
+
+    Typer reads options from a signature, so the fields of the request's class are shown to it as one.
+    """
+    (request,) = inspect.signature(command).parameters.values()
+    request_type = request.annotation
+    types = get_type_hints(request_type, include_extras=True)
+
+    def run(**values: Any) -> int | None:
+        return command(request_type(**values))
+
+    parameters = [_parameter(field, types[field.name]) for field in fields(request_type)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__doc__ = command.__doc__
+    app.command(command.__name__)(run)
+
+
+def _parameter(field: "Field[Any]", annotation: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

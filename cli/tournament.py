@@ -1,0 +1,142 @@
+"""`foldwise tournament`: the cross table of all pairs."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
+
+import typer
+from rich.table import Table as TextTable
+
+from foldwise.cli.options import HandsOption, JobsOption, JsonOption, LogsOption, OverOption, ScoreOption, SeedOption
+from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
+from foldwise.game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.plan import Score
+
+
+@dataclass(frozen=True, kw_only=True)
+class TournamentRequest:
+    players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Players as in match, or folders.")]
+    hands: HandsOption = 20_000
+    game: Annotated[str | None, typer.Option(help="The game; by default that of the first strategy, else hunl.")] = None
+    score: ScoreOption = "chips"
+    over: OverOption = "memory"
+    jobs: JobsOption = None
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")] = (
+        None
+    )
+    logs: LogsOption = False
+    seed: SeedOption = 0
+    as_json: JsonOption = False
+
+
+class CellResult(TypedDict):
+    mean_mbb: float
+    ci95_mbb: float
+
+
+class TournamentResult(TypedDict):
+    players: list[str]
+    game: str
+    seed: int
+    score: str
+    hands: int
+    cells: list[list[CellResult | None]]
+
+
+def tournament(request: TournamentRequest) -> None:
+    """The cross table of all pairs: what each row wins from each column, on the same deals.
+
+    Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
+    """
+    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.matches.duplicate.comparison import cross_table
+    from foldwise.matches.scoring.scorers import check_score
+
+    players = [resolve_player(player_spec(player)) for player in request.players]
+    for pair in combinations(players, 2):
+        check_score(request.score, pair)
+    if len(players) < 2:
+        raise DefinitionError(f"tournament of {len(players)}: give two players or more")
+    table = _table(players, request)
+    cells = cross_table(table, players, ProgressLine("tournament").update)
+    result = TournamentResult(
+        players=players,
+        game=table.game,
+        seed=request.seed,
+        score=request.score,
+        hands=2 * request.hands,
+        cells=[
+            [None if cell is None else CellResult(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
+            for row in cells
+        ],
+    )
+    if request.output is not None:
+        _write(request.output, result)
+    emit(result, request.as_json, lambda: _show(result))
+
+
+def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
+    from foldwise.abstraction.storage.array_store import check_writable
+    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.cli.support.kept_matches import matches_folder
+    from foldwise.cli.support.table_game import table_definition
+    from foldwise.matches.duplicate.comparison import Table
+    from foldwise.matches.duplicate.match import default_jobs
+
+    if request.over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
+    strategies = [spec.removeprefix("strategy:") for spec in players if spec.startswith("strategy:")]
+    if request.game is None and strategies:
+        opened = OpenStrategy(parse_spec(strategies[0]).folder)
+        game, definition = opened.strategy.manifest.game, opened.definition
+    else:
+        game = request.game or "hunl"
+        definition = table_definition(game)
+    if request.output is not None:
+        check_writable(request.output)
+    return Table(
+        game=game,
+        definition=definition,
+        hands=request.hands,
+        seed=request.seed % 2**32,
+        over=request.over,
+        jobs=request.jobs or default_jobs(),
+        folder=matches_folder(request.output, request.logs, request.score),
+        score=cast("Score", request.score),
+    )
+
+
+def _show(result: TournamentResult) -> None:
+    from foldwise.cli.support.comparison_pictures import short_name
+
+    title = f"row's mbb/h, {result['hands']:,} hands a cell, by {result['score']}"
+    text = TextTable(box=None, header_style="bold", title=title)
+    names = list(map(short_name, result["players"]))
+    for heading in ("", *names, "average"):
+        text.add_column(heading, justify="right" if heading else "left")
+    for name, row in zip(names, result["cells"]):
+        played = [cell["mean_mbb"] for cell in row if cell is not None]
+        shown = ["" if cell is None else plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row]
+        text.add_row(name, *shown, f"{sum(played) / len(played):+.1f}")
+    stdout.print(text)
+
+
+def _write(output: Path, result: TournamentResult) -> None:
+    from foldwise.matches.plan import written_whole
+
+    with written_whole(output / "tournament.json") as file:
+        file.write(json.dumps(result, indent=1) + "\n")
+    with written_whole(output / "tournament.csv") as file:
+        writer = csv.writer(file)
+        writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
+        for player, row in zip(result["players"], result["cells"]):
+            for opponent, cell in zip(result["players"], row):
+                if cell is not None:
+                    writer.writerow([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])

@@ -1,0 +1,99 @@
+"""How the tree of a subgame is cut into a trunk and pieces, and the pieces into shares for threads."""
+
+import numpy as np
+
+from foldwise.game.arrays import Ints
+from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver.subgame.subgame_kernels import Leaves
+from foldwise.solver.subgame.subgame_tree import Nodes
+
+_PIECES_PER_THREAD = 8
+_NUM_GROUPS = 16  # of boards, whose leaf values one thread adds; so no more threads than this are of use on a turn
+
+
+def children(nodes: Nodes, at: int) -> range:
+    first = int(nodes[at]["first_child"])
+    return range(first, first + int(nodes[at]["num_children"]))
+
+
+def subtree_depth(nodes: Nodes, at: int = 0) -> int:
+    return 1 + max((subtree_depth(nodes, child) for child in children(nodes, at)), default=0)
+
+
+def _subtree_size(nodes: Nodes, at: int) -> int:
+    return 1 + sum(_subtree_size(nodes, child) for child in children(nodes, at))
+
+
+def cut_turn(nodes: Nodes, num_hands: int) -> Leaves:
+    """Leaves where the river is dealt, or all is in."""
+    here = np.flatnonzero(nodes["street"] == nodes[0]["street"])
+    starts = {int(at): int(nodes[at]["first_child"]) for at in here if nodes[at]["kind"] == CHANCE}
+    starts |= {int(at): int(at) for at in here if nodes[at]["kind"] == SHOWDOWN}
+    return _make_leaves(nodes, starts, num_hands)
+
+
+def cut_river(nodes: Nodes, threads: int, num_hands: int) -> Leaves:
+    """Leaves below the top of the tree, enough of them for all threads; for one thread the root alone."""
+    cut = [0]
+    while len(cut) < (1 if threads == 1 else _PIECES_PER_THREAD * threads):
+        opened = [at for at in cut if nodes[at]["kind"] == DECISION]
+        if not opened:
+            break
+        largest = max(opened, key=lambda at: _subtree_size(nodes, at))
+        cut.remove(largest)
+        cut.extend(children(nodes, largest))
+    return _make_leaves(nodes, {at: at for at in cut if nodes[at]["kind"] == DECISION}, num_hands)
+
+
+def _make_leaves(nodes: Nodes, starts: dict[int, int], num_hands: int) -> Leaves:
+    number = np.full(len(nodes), -1, dtype=np.int32)
+    number[list(starts)] = np.arange(len(starts))
+    return Leaves(
+        number=number,
+        node=np.array(list(starts.values()), dtype=np.int32),
+        reach=np.zeros((len(starts), 2, num_hands), dtype=np.float32),
+    )
+
+
+def number_actions(nodes: Nodes) -> list[int]:
+    """Give every decision the place of its first action among those of its street; returns actions by street left."""
+    counts = []
+    is_decision = nodes["kind"] == DECISION
+    for street in range(int(nodes[0]["street"]), int(nodes["street"].max()) + 1):
+        inside = is_decision & (nodes["street"] == street)
+        ends = np.cumsum(nodes["num_children"][inside].astype(np.int64))
+        nodes["base"][inside] = ends - nodes["num_children"][inside]
+        counts.append(int(ends[-1]) if ends.size else 0)
+    return counts
+
+
+def share_boards(leaves: Leaves, num_boards: int, threads: int) -> list[Ints]:
+    """For each thread rows of leaf, board and group, whole groups to each.
+
+    A board's pieces stand together, so that its sorted hands stay in the cache from piece to piece.
+    """
+    shares: list[list[tuple[int, int, int]]] = [[] for _ in range(threads)]
+    for board in range(num_boards):
+        group = board % _NUM_GROUPS
+        shares[group % threads].extend((leaf, board, group) for leaf in range(leaves.node.size))
+    return [_as_pieces(share) for share in shares]
+
+
+def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
+    """The same on one board: the largest piece first, to the thread with the least to do."""
+    sizes = [_subtree_size(nodes, int(at)) for at in leaves.node]
+    shares: list[list[tuple[int, int, int]]] = [[] for _ in range(threads)]
+    load = [0] * threads
+    for leaf in sorted(range(len(sizes)), key=lambda leaf: -sizes[leaf]):
+        least = load.index(min(load))
+        shares[least].append((leaf, 0, 0))
+        load[least] += sizes[leaf]
+    return [_as_pieces(share) for share in shares]
+
+
+def _as_pieces(rows: list[tuple[int, int, int]]) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+def num_groups(num_boards: int) -> int:
+    return min(num_boards, _NUM_GROUPS)

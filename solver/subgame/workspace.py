@@ -1,0 +1,55 @@
+"""Memory and threads that solves of subgames share, one after the other or side by side."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from foldwise.game.arrays import Single
+from foldwise.game.errors import DefinitionError
+from foldwise.solver.memory_estimate import available_bytes
+
+
+class Workspace:
+    """Lends tables to subgames and takes them back: what one is done with, the next one fills.
+
+    A subgame keeps its loan for as long as it lives, so several players may share one workspace, and nobody's solution
+    is overwritten while it is still asked. Memory stays at what was lent at once at most.
+    """
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))  # threads start with the first work
+        self._free: list[Single] = []
+        self._lock = threading.Lock()
+
+    @property
+    def num_free_bytes(self) -> int:
+        """What is kept for the next subgame."""
+        return sum(table.nbytes for table in self._free)
+
+    def lend(self, size: int) -> Single:
+        """At least `size` numbers, the first `size` of them zero: the smallest free table that is large enough."""
+        with self._lock:
+            fitting = [k for k, table in enumerate(self._free) if table.size >= size]
+            if fitting:
+                table = self._free.pop(min(fitting, key=lambda k: self._free[k].size))
+                table[:size] = 0.0
+                return table
+            if self._free:  # all are too small: the largest makes room for one that is not
+                self._free.sort(key=len)
+                self._free.pop()
+        _check_memory(4 * size)
+        return np.zeros(size, dtype=np.float32)
+
+    def take_back(self, table: Single) -> None:
+        with self._lock:
+            self._free.append(table)
+
+
+def _check_memory(needed: int) -> None:
+    available = available_bytes()
+    if needed > available:
+        raise DefinitionError(
+            f"a subgame of {needed / 1e9:.1f} GB where {available / 1e9:.1f} GB are free: choose fewer bet sizes"
+        )
