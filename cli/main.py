@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from foldwise.cli.support.interrupts import Interruption
 from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 
@@ -41,6 +42,9 @@ _HELP = (
     "A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches."
 )
+
+
+_INTERRUPTED = "interrupted: give the command again; nothing is left half-written"
 
 
 def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -126,8 +130,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Interruption as interruption:
+        return _fail(f"interrupted: {interruption}", 130)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail(_INTERRUPTED, 130)
     except _ArgumentError as error:
         context = getattr(error, "ctx", None)
         if not error.format_message():  # help was asked for by giving no arguments, and is printed
@@ -145,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _fail(_system_text(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code
-        return _fail("interrupted", 130)
+        return _fail(_INTERRUPTED, 130)
     return result if isinstance(result, int) else 0
 
 

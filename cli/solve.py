@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 import typer
 
 from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
-from foldwise.cli.support.interrupts import stopped_by_signals
+from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.game.errors import DefinitionError
 
@@ -117,8 +117,7 @@ def solve(request: SolveRequest) -> None:
     result = _result(manifest, progress, settings.solver.sampler, boards)
     emit(result, request.as_json, lambda: _show(result, output))
     if interrupted:
-        line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
-        raise typer.Exit(130)
+        raise Interruption(f"saved at iteration {manifest.iterations:,}; go on with the same command and --resume")
 
 
 def _settings(request: SolveRequest) -> "RunConfig":

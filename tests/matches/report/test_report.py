@@ -140,11 +140,11 @@ def test_replay_in_words():
         "flop 2d 8d Kc",
         "Ann checks",
         "Bob bets 300",
-        "Ann raises to 19700 and is all-in",
-        "Bob calls 19400",
+        "Ann raises to 19,700 and is all-in",
+        "Bob calls 19,400 and is all-in",
         "turn 8s",
         "river 3s",
-        "Bob wins 20000 at the showdown",
+        "Bob wins 20,000 at the showdown",
     ]
     assert position_names(find_definition("hunl")) == ["big blind", "button"]
     assert street_names(find_definition("leduc")) == ["round 1", "round 2"]
