@@ -9,11 +9,11 @@ import typer
 
 from foldwise.cli.options import (
     MOST_HANDS,
-    JobsOption,
     JsonOption,
     PostprocessOption,
     SeedOption,
     StrategyArgument,
+    ThreadsOption,
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
@@ -43,7 +43,7 @@ class LbrRequest:
         10_000
     )
     samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1, max=10**6)] = 1000
-    jobs: JobsOption = None
+    threads: ThreadsOption = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
@@ -167,7 +167,7 @@ def measure(
         "postprocess": str(pipeline),
         "probabilities": opened.strategy.manifest.arrays["probabilities"].xxh3,
     }
-    threads, seed = request.jobs or default_jobs(), request.seed % 2**32
+    threads, seed = request.threads or default_jobs(), request.seed % 2**32
     played = run_lbr(response, request.hands, seed, threads, listen, dict(made_with), request.output, request.resume)
     return played, made_with
 

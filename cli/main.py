@@ -11,6 +11,7 @@ import typer
 
 from foldwise.cli.support.interrupts import Interruption
 from foldwise.cli.support.requests import add_command
+from foldwise.cli.support.spellings import modern_spelling
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 
 # In the order of `foldwise --help`; each is a function in a module, both of that name.
@@ -124,7 +125,9 @@ def _fail(message: str, code: int) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
-    given = sys.argv[1:] if arguments is None else arguments
+    given, notes = modern_spelling(sys.argv[1:] if arguments is None else arguments)
+    for note in notes:
+        print(f"foldwise: {note}", file=sys.stderr)
     try:
         result = make_app(_wanted(given))(args=given, standalone_mode=False, prog_name="foldwise")
     except BrokenPipeError:  # the reader of our output went away: not an error of ours

@@ -131,7 +131,7 @@ def create_folder(folder: Path, plan: MatchPlan) -> None:
     """Begin a match folder; refuses one that holds a match."""
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN_FILE).exists():
-        raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
+        raise DefinitionError(f"{str(folder)!r} holds a match: go on with it by --resume, or give another folder")
     save_json(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
 
 
