@@ -6,8 +6,10 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import JsonOption, OverwriteOption
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_new_file
+from foldwise.game.errors import DefinitionError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,7 @@ class ConvertRequest:
     game: Annotated[
         str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
     ] = None
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -44,6 +47,9 @@ def convert(request: ConvertRequest) -> None:
     from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
 
     source, target, game = request.source, request.target, request.game
+    check_new_file(target, request.overwrite)
+    if target.is_dir() and any(target.iterdir()) and not request.overwrite:
+        raise DefinitionError(f"{str(target)!r} holds files: add --overwrite to write among them, or give a new folder")
     if source.is_dir():
         hands = convert_folder(source, target, game)
     elif target.is_dir() or not target.suffix:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from foldwise.cli.support.interrupts import Interruption
+from foldwise.cli.support.output import ProgressLine
 from foldwise.cli.support.requests import add_command
 from foldwise.cli.support.spellings import modern_spelling
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
@@ -96,8 +97,9 @@ _INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError)
 
 def _system_text(error: OSError) -> str:
     """What the system refused, where it says so, and what to do."""
-    if error.errno == errno.ENOSPC:
-        return "no space left on the device: make room or give another folder; files written before are whole"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        file = f" for {error.filename!r}" if error.filename else ""
+        return f"{error.strerror}{file}: make room or give another folder; files written before are whole"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return f"{error.filename!r} cannot be opened or written ({error.strerror}): give another file or folder"
     return str(error)
@@ -118,6 +120,7 @@ def _value_text(error: ValueError) -> str:
 
 
 def _fail(message: str, code: int) -> int:
+    ProgressLine.clear()
     line = " ".join(str(message).split())
     print(f"foldwise: {line}", file=sys.stderr)
     return code
@@ -126,6 +129,7 @@ def _fail(message: str, code: int) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
     given, notes = modern_spelling(sys.argv[1:] if arguments is None else arguments)
+    ProgressLine.silent = "--json" in given
     for note in notes:
         print(f"foldwise: {note}", file=sys.stderr)
     try:

@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError, naming
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
@@ -111,7 +111,7 @@ def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
         return
     temporary = path.with_name(path.name + ".new")
     try:
-        with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
+        with naming(path), temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

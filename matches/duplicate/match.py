@@ -58,7 +58,8 @@ def play_match(
 
     def report() -> None:
         hands = _count_hands(plan, folder, plan.repeat)
-        listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
+        rate = (hands - hands_before) / max(time.monotonic() - start, 1e-3)
+        listen(f"{hands:,} hands, {rate:,.0f} hands/s", hands / (2 * plan.hands * plan.repeat))
 
     while num_matches < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         # With a target there is a look after each round of matches that fills the cores; without one, one round.

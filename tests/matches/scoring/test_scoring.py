@@ -79,7 +79,7 @@ def test_match_by_aivat_agrees_and_is_narrower(capsys, folders, tmp_path):
 def test_aivat_stops_by_a_confidence_sequence(capsys, folders):
     """Looks after each match: the interval is the one that covers at all of them."""
     good, _ = folders
-    arguments = ("--game", "leduc", "--hands", 200, "--until-ci", 40, "--jobs", 2)
+    arguments = ("--game", "leduc", "--hands", 200, "--until-ci", 40, "--threads", 2)
     found = run_json(capsys, "match", good, good, "--score", "aivat", *arguments)
     assert found["interval"] == "confidence sequence"
     assert found["ci95_mbb"] <= 40
