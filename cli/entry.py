@@ -11,6 +11,6 @@ def run() -> None:
     try:
         from foldwise.cli.main import main
     except KeyboardInterrupt:
-        print("foldwise: interrupted", file=sys.stderr)
+        print("foldwise: interrupted: give the command again; nothing is left half-written", file=sys.stderr)
         sys.exit(130)
     sys.exit(main())
