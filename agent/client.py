@@ -103,7 +103,7 @@ class Client:
             if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
                 if self.report.unreadable == 1:
-                    _log.error("line that is no state of this game, not answered: %r%s", line[:200], _COUNTED)
+                    _log.error("not a state of this game, not answered: %r%s", line[:200], _COUNTED)
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
@@ -166,7 +166,7 @@ class Client:
             self._socket.sendall(data)
 
     def _read_line(self) -> str | None:
-        """The next line without its end; None at the end of the stream. Overlong lines are passed over."""
+        """The next line without its end; None at the end of the stream. Lines that are too long are skipped."""
         overlong = False
         while True:
             try:

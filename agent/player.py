@@ -1,4 +1,4 @@
-"""Players: what answers a state, and how a player is named on the command line."""
+"""Players: what answers a state, and who makes one of its name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.match_state import MatchState
-
-PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM"
 
 
 class Player(Protocol):
@@ -26,12 +25,13 @@ class Player(Protocol):
     def choose(self, state: MatchState) -> Action: ...
 
 
-def make_python_player(text: str, seed: int) -> Player:
-    """`FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
+def make_python_player(player_spec: PlayerSpec, seed: int) -> Player:
+    """`python:FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
+    text = player_spec.subject
     file, _, name = text.rpartition(":")
     path = Path(file)
     if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that is there")
+        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that exists")
     spec = spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -40,9 +40,7 @@ def make_python_player(text: str, seed: int) -> Player:
         spec.loader.exec_module(module)
         player: Player = getattr(module, name)(seed)
     except Exception as error:  # the user's own code may raise anything; the command says it in one line
-        raise DefinitionError(
-            f"player 'python:{text}': {error!r}: expected a class that is made from a seed"
-        ) from error
+        raise DefinitionError(f"player 'python:{text}': {error!r}: expected a class that takes a seed") from error
     if not callable(getattr(player, "choose", None)):
         raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
     return player
@@ -55,27 +53,27 @@ class Watcher(Protocol):
     def observe(self, state: MatchState) -> None: ...
 
 
-# What makes a player of a name's part after the colon, and a seed.
-_MAKERS: dict[str, Callable[[str, int], Player]] = {
-    "bot": Bot,
-    "strategy": make_strategy_player,
-    "python": make_python_player,
+_MAKERS: dict[PlayerKind, Callable[[PlayerSpec, int], Player]] = {
+    PlayerKind.BOT: lambda spec, seed: Bot(spec.subject, seed),
+    PlayerKind.STRATEGY: make_strategy_player,
+    PlayerKind.PYTHON: make_python_player,
 }
 
 
-def make_player(spec: str, seed: int) -> Player:
-    """The player of a name such as `bot:strength`."""
-    kind, colon, name = spec.partition(":")
-    if colon and kind in _MAKERS:
-        return _MAKERS[kind](name, seed)
-    if colon and kind == "cmd":
-        raise DefinitionError(f"player {spec!r} is a program of its own: it plays in 'foldwise match' over tcp only")
-    raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
+def make_player(player: PlayerSpec | str, seed: int) -> Player:
+    """The player of a spec, or of a name such as `bot:strength`."""
+    spec = as_player(player)
+    if spec.kind == PlayerKind.PROGRAM:
+        raise DefinitionError(
+            f"player {str(spec)!r} is an external program: it plays in 'foldwise match' over tcp only"
+        )
+    return _MAKERS[spec.kind](spec, seed)
 
 
-def check_player(spec: str, over_tcp: bool) -> None:
-    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
-    if not (over_tcp and spec.startswith("cmd:")):
+def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
+    """Raise `DefinitionError` for a player that cannot play; external programs play over tcp only."""
+    spec = as_player(player)
+    if not (over_tcp and spec.kind == PlayerKind.PROGRAM):
         make_player(spec, 0)
 
 

@@ -247,7 +247,7 @@ def _view_labels(lookup: EnumeratedViews, definition: GameDefinition, street: in
 
 
 def check_street(table: StrategyTable, street: int | None) -> None:
-    """Raise `DefinitionError` for a street the game has not."""
+    """Raise `DefinitionError` for a street the game does not have."""
     num_streets = 1 if table.definition is None else table.definition.num_rounds
     if street is not None and not 0 <= street < num_streets:
         raise DefinitionError(f"street {street}: expected 0 to {num_streets - 1}")

@@ -1,4 +1,4 @@
-"""From a real history to a node of the abstract tree: any legal history, however wild, has one.
+"""From a real history to a node of the abstract tree: every legal history, however wild, has one.
 
 Each real action moves the tracker by one abstract action, so both trees always agree on who acts and on which street.
 
@@ -10,7 +10,7 @@ Each real action moves the tracker by one abstract action, so both trees always 
    the pots may drift apart and nothing is ever re-scaled. What a share of the pot cannot express is clamped (4).
 3. **Past the abstract cap.** A raise at a node that offers none takes the place of the raiser's last action on the
    street at a node that did: it is read there, and what came between is forgotten. If he had no such node, our first
-   action of the street is taken for a check and the raise is read behind it; if that is no help either, we answer from
+   action of the street is taken for a check and the raise is read behind it; if that does not help either, we answer from
    our first node of the street.
 4. **Our own bets** become chips by their share of the real pot, rounded to the nearest chip. Where both pots are the
    same the abstract amount is played as it is; where they are not, a bet of `ALL_IN_SHARE` of the stack or more is

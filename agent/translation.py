@@ -1,7 +1,7 @@
 """Translation: which abstract size a real bet stands for.
 
-Sizes are pot fractions: chips beyond the call over the pot after the call, so that a call has size 0. Feed no chips
-here: the pseudo-harmonic mapping is scale-free only once every size is divided by the pot.
+Sizes are pot fractions: chips beyond the call over the pot after the call, so that a call has size 0. Do not pass
+chips: the pseudo-harmonic mapping is scale-free only once every size is divided by the pot.
 
 Source: Ganzfried and Sandholm (IJCAI 2013), sections 4 to 6. A mapping f gives the probability that a bet of x pots,
 between the abstract sizes A < B, is read as A. Its deterministic version reads A up to the median x*, B above it.
@@ -38,6 +38,11 @@ class Translation(NamedTuple):
 
 
 DEFAULT_TRANSLATION = Translation()
+TRANSLATIONS = {
+    str(translation): translation
+    for mapping in Mapping
+    for translation in (Translation(mapping), Translation(mapping, False))
+}
 
 
 class Reading(NamedTuple):
@@ -50,14 +55,12 @@ class Reading(NamedTuple):
 
 def parse_translation(text: str) -> Translation:
     """`pseudo-harmonic`, `arithmetic` or `geometric`, each alone or followed by `deterministic`."""
-    for mapping in Mapping:
-        for randomised in (True, False):
-            translation = Translation(mapping, randomised)
-            if " ".join(text.split()) == str(translation):
-                return translation
+    found = TRANSLATIONS.get(" ".join(text.split()))
+    if found is not None:
+        return found
     raise DefinitionError(
         f"translation {text.strip()!r}: expected pseudo-harmonic, arithmetic or geometric, "
-        "with 'deterministic' after it for no chance"
+        "followed by 'deterministic' to read without chance"
     )
 
 

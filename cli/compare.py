@@ -33,6 +33,8 @@ from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus,
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.player_spec import PlayerSpec
+    from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
     from foldwise.matches.plan import Score
     from foldwise.matches.statistics import Estimate
@@ -98,8 +100,9 @@ def compare(request: CompareRequest) -> None:
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
+    from foldwise.agent.player_spec import PlayerKind, PlayerSpec
     from foldwise.agent.translation import parse_translation
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
     from foldwise.postprocess.language import parse_variants
@@ -108,15 +111,15 @@ def compare(request: CompareRequest) -> None:
     pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
     texts = list(map(str, pipelines))
     if len(set(texts)) < len(texts):
-        raise DefinitionError(f"variants {', '.join(texts)}: one stands there twice; give each once")
-    players = [resolve_player(player_spec(player)) for player in [*(request.opponents or []), *(request.more or [])]]
+        raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
+    players = typed_players([*(request.opponents or []), *(request.more or [])])
     if not players:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     _check_broker(request)
     for player in players:
-        check_score(request.score, (f"strategy:{folder}", player))
+        check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder)), player))
     table = _table(folder, request)
-    comparison = _compare(table, texts, players, str(parse_translation(request.translation)), request)
+    comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
     if request.exploit:
@@ -180,7 +183,11 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
 
 
 def _compare(
-    table: "Table", variants: Sequence[str], opponents: Sequence[str], translation: str, request: CompareRequest
+    table: "Table",
+    variants: Sequence[str],
+    opponents: "Sequence[PlayerSpec]",
+    translation: "Translation",
+    request: CompareRequest,
 ) -> "Comparison":
     """Here, here and published, or by the workers of a broker."""
     from foldwise.cli.support.kept_matches import how_to_go_on
@@ -268,17 +275,17 @@ def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
 
 
 def _show(result: "ComparisonResult", output: Path | None) -> None:
-    from foldwise.cli.support.comparison_pictures import short_name
+    from foldwise.agent.player_spec import parse_player
     from foldwise.matches.report.report import num_hands_text
 
-    opponents = result["opponents"]
+    opponents = [parse_player(opponent).short() for opponent in result["opponents"]]
     counted = num_hands_text(result["rows"][0]["results"][0]["hands"], result["score"])
     known = any("exploitability_mbb" in row for row in result["rows"])
     with_lbr = any("lbr_mbb" in row for row in result["rows"])
     table = TextTable(
         box=None, header_style="bold", title=f"mbb/h with 95% intervals, {counted} a cell, by {result['score']}"
     )
-    headings = ["variant", *map(short_name, opponents), "average", "minimum", *(["exploitability"] if known else [])]
+    headings = ["variant", *opponents, "average", "minimum", *(["exploitability"] if known else [])]
     headings += ["loses to lbr"] if with_lbr else []
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
@@ -293,7 +300,7 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
         stdout.print(f"exploitability{against(result['boards_counted'])}")
     if result["differences"]:
         table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
-        for heading in ("variants", *map(short_name, opponents), "average"):
+        for heading in ("variants", *opponents, "average"):
             table.add_column(heading, justify="left" if heading == "variants" else "right")
         for entry in result["differences"]:
             cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]

@@ -47,7 +47,7 @@ class LbrRequest:
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on in that folder; also to play more hands.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder; also to play more hands.")] = False
     seed: SeedOption = 0
     as_json: JsonOption = False
 

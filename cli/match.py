@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchRequest:
-    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM.")] = (
-        None
-    )
+    a: Annotated[
+        str | None,
+        typer.Argument(
+            help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it names it."
+        ),
+    ] = None
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None
     hands: Annotated[
         int | None,
@@ -81,6 +84,8 @@ def match(request: MatchRequest) -> int:
 
     Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --boards 500
 
+    Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
+
     Example: foldwise match -o runs/match --resume
     """
     from foldwise.matches.plan import create_folder, load_plan
@@ -102,9 +107,9 @@ def match(request: MatchRequest) -> int:
 
 def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
     """A match goes on as it was begun: what is given again must be the same."""
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_player
 
-    typed = [None if player is None else resolve_player(player_spec(player)) for player in (request.a, request.b)]
+    typed = [None if player is None else typed_player(player) for player in (request.a, request.b)]
     game = None if request.game is None else _game_name(request.game)
     given: list[tuple[str, object, object]] = [
         ("A", typed[0], plan.players[0]),
@@ -135,28 +140,30 @@ def _game_name(game: str) -> str:
 
 def _plan(request: MatchRequest) -> "MatchPlan":
     from foldwise.agent.player import check_player
+    from foldwise.agent.player_spec import PlayerKind
     from foldwise.cli.support.counts import hands_or_boards
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
 
     if request.a is None or request.b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
-    players = (resolve_player(player_spec(request.a)), resolve_player(player_spec(request.b)))
-    over = request.over or ("tcp" if any(player.startswith("cmd:") for player in players) else "memory")
+    first, second = typed_players((request.a, request.b))
+    external = PlayerKind.PROGRAM in (first.kind, second.kind)
+    over = request.over or ("tcp" if external else "memory")
     if over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
-    for player in players:
+    for player in (first, second):
         check_player(player, over == "tcp")
     score, game = request.score or "chips", request.game or "hunl"
-    check_score(score, players)
+    check_score(score, (first, second))
     if request.all_in_ev and score != "chips":
         raise DefinitionError(f"--all-in-ev with --score {score}: each scores the hands its own way; give one")
     if request.explain and request.output is None:
         raise DefinitionError("--explain without a folder to write to: give -o DIR")
     return MatchPlan(
-        players=players,
+        players=(first, second),
         game=_game_name(game),
         definition=table_definition(game).to_text(),
         hands=hands_or_boards(request.hands, request.boards, score, 3000),
@@ -220,7 +227,9 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
 
 def _show_match(result: "MatchResult") -> None:
-    first, second = result["players"]
+    from foldwise.agent.player_spec import parse_player
+
+    first, second = (parse_player(player).short() for player in result["players"])
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     counted = f"{result['hands']} hands, {result['pairs']} pairs"
     if result["score"] == "expectation":

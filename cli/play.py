@@ -118,12 +118,11 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
     """The player, and the game where it is known before the dealer says."""
     from foldwise.agent.player import make_player
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-    from foldwise.cli.support.players import player_spec
+    from foldwise.cli.support.players import typed_player, with_options
     from foldwise.cli.support.table_game import table_definition
 
-    made = make_player(
-        _with_options(player_spec(request.player), request.postprocess, request.translation), request.seed
-    )
+    spec = with_options(typed_player(request.player), request.postprocess, request.translation)
+    made = make_player(spec, request.seed)
     definition = table_definition(request.game) if request.game is not None else None
     if isinstance(made, StrategyPlayer):
         definition = definition or made.definition
@@ -131,7 +130,7 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
         if request.explain:
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif request.explain:
-        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+        raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
 
 
@@ -152,11 +151,3 @@ def _play_remote(
     assert request.table is not None
     remote = RemoteSeat(open_broker(url), request.table, request.seat, say, request.deadline or 5.0, request.patience)
     return run_loop(remote.play(player, choose_game))
-
-
-def _with_options(spec: str, postprocess: str | None, translation: str | None) -> str:
-    if postprocess is None and translation is None:
-        return spec
-    if not spec.startswith("strategy:") or "|" in spec:
-        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
-    return f"{spec}|{postprocess or ''}|{translation or ''}"

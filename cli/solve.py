@@ -38,7 +38,7 @@ class SolveRequest:
     threads: Annotated[int | None, typer.Option(help="Threads that share the tables.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn.")] = None
     children: Annotated[
-        int | None, typer.Option(help="Share the flop clusters of a hierarchical abstraction among so many children.")
+        int | None, typer.Option(help="Share the flop clusters of a hierarchical abstraction among this many children.")
     ] = None
     ray: Annotated[
         str | None,
@@ -75,7 +75,7 @@ class SolveResult(TypedDict):
 def solve(request: SolveRequest) -> None:
     """Solve a game and write a strategy folder.
 
-    Ctrl-C saves a checkpoint; --resume goes on from it.
+    Ctrl-C saves a checkpoint; --resume continues from it.
 
     Example: foldwise solve configs/leduc.toml -o runs/leduc --sampler cfr+ --iterations 1000
 

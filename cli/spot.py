@@ -25,7 +25,8 @@ _DEFAULT_ITERATIONS = 200
 class SpotRequest:
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")]
     iterations: Annotated[
-        int | None, typer.Option(min=1, help=f"Stop after so many; without --seconds by default {_DEFAULT_ITERATIONS}.")
+        int | None,
+        typer.Option(min=1, help=f"Stop after this many; without --seconds by default {_DEFAULT_ITERATIONS}."),
     ] = None
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Stop after this much solving time.")] = None
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None

@@ -28,6 +28,7 @@ from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.player_spec import PlayerSpec
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.plan import Score
 
@@ -75,11 +76,11 @@ def tournament(request: TournamentRequest) -> None:
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
     from foldwise.cli.support.kept_matches import how_to_go_on
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import cross_table
     from foldwise.matches.scoring.scorers import check_score
 
-    players = [resolve_player(player_spec(player)) for player in request.players]
+    players = typed_players(request.players)
     for pair in combinations(players, 2):
         check_score(request.score, pair)
     if len(players) < 2:
@@ -88,7 +89,7 @@ def tournament(request: TournamentRequest) -> None:
     with going_on(how_to_go_on(request.output)):
         cells = cross_table(table, players, ProgressLine("tournament").update)
     result = TournamentResult(
-        players=players,
+        players=list(map(str, players)),
         game=table.game,
         seed=request.seed,
         score=request.score,
@@ -103,9 +104,10 @@ def tournament(request: TournamentRequest) -> None:
     emit(result, request.as_json, lambda: _show(result))
 
 
-def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
+def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
-    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.agent.player_spec import PlayerKind
+    from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.cli.support.counts import hands_or_boards
     from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
     from foldwise.cli.support.table_game import table_definition
@@ -114,9 +116,9 @@ def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
 
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
-    strategies = [spec.removeprefix("strategy:") for spec in players if spec.startswith("strategy:")]
+    strategies = [player for player in players if player.kind == PlayerKind.STRATEGY]
     if request.game is None and strategies:
-        opened = OpenStrategy(parse_spec(strategies[0]).folder)
+        opened = OpenStrategy(strategies[0].folder)
         game, definition = opened.strategy.manifest.game, opened.definition
     else:
         game = request.game or "hunl"
@@ -140,12 +142,12 @@ def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
 
 
 def _show(result: TournamentResult) -> None:
-    from foldwise.cli.support.comparison_pictures import short_name
+    from foldwise.agent.player_spec import parse_player
     from foldwise.matches.report.report import num_hands_text
 
     title = f"row's mbb/h, {num_hands_text(result['hands'], result['score'])} a cell, by {result['score']}"
     text = TextTable(box=None, header_style="bold", title=title)
-    names = list(map(short_name, result["players"]))
+    names = [parse_player(player).short() for player in result["players"]]
     for heading in ("", *names, "average"):
         text.add_column(heading, justify="right" if heading else "left")
     for name, row in zip(names, result["cells"]):

@@ -180,5 +180,7 @@ def build_tree(definition: GameDefinition, menu: BetMenu | None = None, max_node
         max_nodes,
     )
     if len(nodes) > max_nodes:
-        raise TreeSizeError(f"a betting tree of more than {max_nodes:,} nodes: choose fewer bet sizes or less chips")
+        raise TreeSizeError(
+            f"a betting tree of more than {max_nodes:,} nodes: choose fewer bet sizes or smaller stacks"
+        )
     return Tree(nodes, parent, action, spent)

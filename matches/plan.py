@@ -10,26 +10,42 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, ValidationError
 
+from foldwise.agent.player_spec import PlayerSpec, as_player
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError, naming
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
 MAX_NAME_BYTES = 200  # of a player in a log
+T = TypeVar("T")
 Order = Literal["AB", "BA"]
 Score = Literal["chips", "expectation", "aivat"]
+PlayerField = Annotated[InstanceOf[PlayerSpec], BeforeValidator(as_player), PlainSerializer(str, return_type=str)]
 
 
 class MatchStoppedError(ProtocolError):
-    """A run given up because the match was."""
+    """A run abandoned because its match was stopped."""
 
 
-def _log_name(player: str) -> str:
-    """A player as one word of a log; of a long path the end, which tells it from others."""
-    word = "".join("." if char in ":|/" or char == " " or not char.isprintable() else char for char in player)
+def seated(pair: tuple[T, T], order: Order) -> tuple[T, T]:
+    """What belongs to A and B, by seat."""
+    return pair if order == "AB" else (pair[1], pair[0])
+
+
+def player_seeds(seed: int, match_index: int, order: Order) -> tuple[int, int]:
+    """The players' seeds by seat in one half of a duplicate match; each player draws afresh in each half."""
+    digests = (hashlib.sha256(f"{seed} {match_index} {order} {letter}".encode()).digest() for letter in order)
+    first, second = (int.from_bytes(digest[:8], "big") >> 1 for digest in digests)
+    return first, second
+
+
+def _log_name(player: PlayerSpec) -> str:
+    """A player as one word of a log: its alias, or its name; of a long path the end, which tells it from others."""
+    text = player.alias or str(player)
+    word = "".join("." if char in ":|/ " or not char.isprintable() else char for char in text)
     return word.encode()[-(MAX_NAME_BYTES - 2) :].decode(errors="ignore")  # room for .A or .B
 
 
@@ -39,7 +55,7 @@ class MatchPlan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal[1] = 1
-    players: tuple[str, str] = Field(description="A and B, as on the command line, paths absolute")
+    players: tuple[PlayerField, PlayerField] = Field(description="A and B, written as one types them, paths absolute")
     game: str = Field(description="name or absolute path, as the dealer is told it")
     definition: str = Field(description="the game's ACPC text: a changed file must not go unnoticed")
     hands: int = Field(ge=1, description="hands of one run, so half the hands of one duplicate match")
@@ -57,7 +73,7 @@ class MatchPlan(BaseModel):
         return Run(plan=self, index=match_index, order="AB"), Run(plan=self, index=match_index, order="BA")
 
     def names(self) -> tuple[str, str]:
-        """A's and B's names in logs: without what has a meaning there, and never the same."""
+        """A's and B's names in logs: aliases, or without what has a meaning there; never the same."""
         first, second = map(_log_name, self.players)
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
@@ -79,24 +95,17 @@ class Run(BaseModel):
     def seed(self) -> int:
         return (self.plan.seed + self.index) % 2**32
 
-    def _seated(self, pair: tuple[str, str]) -> tuple[str, str]:
-        return pair if self.order == "AB" else (pair[1], pair[0])
-
-    def players(self) -> tuple[str, str]:
+    def players(self) -> tuple[PlayerSpec, PlayerSpec]:
         """By seat."""
-        return self._seated(self.plan.players)
+        return seated(self.plan.players, self.order)
 
     def names(self) -> tuple[str, str]:
         """By seat."""
-        return self._seated(self.plan.names())
+        return seated(self.plan.names(), self.order)
 
     def player_seeds(self) -> tuple[int, int]:
-        """By seat; each player draws afresh in each half."""
-        return self._player_seed(self.order[0]), self._player_seed(self.order[1])
-
-    def _player_seed(self, letter: str) -> int:
-        digest = hashlib.sha256(f"{self.plan.seed} {self.index} {self.order} {letter}".encode()).digest()
-        return int.from_bytes(digest[:8], "big") >> 1
+        """By seat."""
+        return player_seeds(self.plan.seed, self.index, self.order)
 
     def log_path(self, folder: Path) -> Path:
         return folder / f"{self.name}.log"
@@ -104,7 +113,7 @@ class Run(BaseModel):
 
 @contextlib.contextmanager
 def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A file that appears whole when the block ends, or not at all: what stood there before stays until then."""
+    """A file that appears complete when the block ends, or not at all; until then the old one stays."""
     if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
         with path.open("w", encoding=encoding, errors="replace", newline="") as file:
             yield file
@@ -122,7 +131,7 @@ def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
 
 
 def save_json(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with written_whole(path) as file:
         file.write(text)
 

@@ -29,7 +29,7 @@ def half_width(plan: MatchPlan, pairs: Estimate) -> float:
 
 
 def narrow_enough(plan: MatchPlan, matches: Sequence[Float], unit_chips: float) -> bool:
-    """Whether a match that plays on until its interval is narrow may stop."""
+    """Whether a match that plays until its interval is narrow may stop."""
     if plan.until_ci_mbb is None or not matches:
         return False
     return half_width(plan, estimate(np.concatenate(matches).mean(axis=1), unit_chips)) <= plan.until_ci_mbb
@@ -102,7 +102,7 @@ def match_result(
     raw = values if chips is None else np.concatenate(chips)
     score = float(raw.sum())
     result = MatchResult(
-        players=list(plan.players),
+        players=list(map(str, plan.players)),
         game=plan.game,
         seed=plan.seed,
         over=plan.over,

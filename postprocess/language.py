@@ -37,6 +37,7 @@ class PipelineError(ValueError):
     def __init__(self, text: str, position: int, complaint: str) -> None:
         self.text = text
         self.position = position
+        self.complaint = complaint
         marked = "".join(c if c.isprintable() else " " for c in f"{text[:position]}^{text[position:]}")
         super().__init__(f"post-processing {text!r}, character {position + 1}: {complaint}; here: {marked}")
 

@@ -47,7 +47,7 @@ class Solver(Protocol):
         """Run that many iterations."""
 
     def arrays(self) -> Mapping[str, npt.NDArray[Any]]:
-        """By name, the arrays it goes on from: filled in place when a run is resumed."""
+        """By name, the arrays it continues from: filled in place when a run is resumed."""
 
 
 class CheckpointManifest(BaseModel):
@@ -75,7 +75,7 @@ def save_checkpoint(
     seconds: float,
     history: list[Evaluation],
 ) -> None:
-    """Write and commit; a failure leaves the checkpoint before it in place."""
+    """Write and commit; if that fails, the previous checkpoint stays."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = {
         name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
@@ -96,7 +96,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstraction: str) -> CheckpointManifest:
-    """Put a solver where its checkpoint left off; a config that differs is refused with what differs."""
+    """Restore a solver from its checkpoint; a config that differs is refused, naming the difference."""
     manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "run to resume")
     difference = first_difference(manifest.config, config)
     if difference is not None:
@@ -117,7 +117,7 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
 
 
 def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: int) -> float | None:
-    """The strategy sum of one infoset after `iterations`, None without a checkpoint of that time.
+    """The strategy sum of one infoset after `iterations`; None without a checkpoint of that iteration.
 
     `first_entry`: base + bucket * actions. In external sampling it counts the opponent's visits, one each; other
     samplers weigh a visit by reach, and discounting shrinks old ones.
@@ -134,7 +134,7 @@ def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: in
 
 
 def first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
-    """The first key of two configs whose values differ, but for those that may."""
+    """The first key whose values differ between two configs, ignoring those that may."""
     for key in sorted(before.keys() | now.keys()):
         if place == "solver." and key in _MAY_DIFFER:
             continue

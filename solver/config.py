@@ -1,4 +1,4 @@
-"""What a config file says of solving: the sampler, its numbers, and when to stop."""
+"""What a config file says about solving: the sampler, its numbers, and when to stop."""
 
 from typing import Annotated, Literal
 

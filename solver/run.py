@@ -93,7 +93,7 @@ class Run:
         return make_solver(self.game, self.config)
 
     def _start(self, resume: bool) -> None:
-        """Take up the checkpoint, if asked to."""
+        """Resume from the checkpoint, if asked to."""
         if resume:
             checkpoint = load_checkpoint(self.folder, self.solver, self._config_dict, self.game.fingerprint)
             self.seconds = checkpoint.seconds
@@ -148,10 +148,10 @@ class Run:
         )
 
     def _next_count(self) -> int:
-        """The next iteration at which nodes are held against their limit.
+        """The next iteration at which nodes are compared with their limit.
 
         Found from counts alone, while steps follow the clock: a run of one thread, repeated, ends at the same iteration.
-        Half the way left at the rate of nodes so far, and no further than has been come.
+        Half of the remaining way at the rate of nodes so far, and at most a doubling of the iterations.
         """
         limit, done, nodes = self.config.solver.nodes, self.solver.iteration, self.solver.nodes
         if limit is None:
@@ -233,4 +233,4 @@ class Run:
         return save_strategy(self.folder, self.game, self.solver.table, fields)
 
     def close(self) -> None:
-        """Let go of what the solver holds; the local ones hold nothing."""
+        """Release what the solver holds; local solvers hold nothing."""

@@ -1,4 +1,4 @@
-"""What a configuration says about cards, and the abstraction built from it."""
+"""The card section of a config."""
 
 from typing import Annotated, Literal
 
@@ -19,8 +19,10 @@ class StreetCards(BaseModel):
     bins: int = Field(default=30, ge=2, le=200, description="of the histogram of final strength, for kmeans-emd")
     restarts: int = Field(default=3, ge=1, le=100, description="k-means seedings tried; the best is kept")
     max_passes: int = Field(default=30, ge=1, le=1000, description="Lloyd passes at most; it stops when nothing moves")
-    sample: int | None = Field(default=None, ge=100, description="train k-means on so many hands only (quick, inexact)")
-    seed: int = Field(default=1, ge=0, description="of the k-means seedings")
+    sample: int | None = Field(
+        default=None, ge=100, description="train k-means on only this many hands (quick, inexact)"
+    )
+    seed: int = Field(default=1, ge=0, description="seed of the k-means seedings")
 
     @model_validator(mode="after")
     def _buckets_where_needed(self) -> "StreetCards":
@@ -65,7 +67,7 @@ class CardConfig(BaseModel):
                 raise ValueError(f"{where} is for the river; use kmeans-emd")
             if self.public and street > 0 and cards.method in ("lossless", "none", "percentile-nested"):
                 raise ValueError(
-                    f"{where} cannot stand within public clusters; use percentile, kmeans-emd or kmeans-ochs"
+                    f"{where} cannot be used within public clusters; use percentile, kmeans-emd or kmeans-ochs"
                 )
         if self.public and len(self.streets) < 2:
             raise ValueError("public clusters need a flop: give at least two streets")

@@ -1,7 +1,7 @@
 """Folders of plain `.npy` arrays that a JSON manifest commits: what is named in the manifest is whole.
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
-the current ones, and what no manifest names any more is removed. A crash at any moment leaves the old folder or the
+the current ones, and arrays that no manifest names any more are removed. A crash at any moment leaves the old folder or the
 new one. Arrays are memory-mapped when read; of large ones opening reads nothing, small ones are checked each time.
 """
 
@@ -26,8 +26,8 @@ from foldwise.game.errors import DefinitionError, FormatError, naming
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
 _CHUNK_BYTES = 1 << 24
-CHECKED_BYTES = 1 << 26  # arrays up to here are held against their checksums whenever they are opened
-_MAP_RANDOM_BYTES = 1 << 26  # arrays from here on are looked up here and there: read-ahead would only hurt
+CHECKED_BYTES = 1 << 26  # arrays up to this size are checked against their checksums whenever they are opened
+_MAP_RANDOM_BYTES = 1 << 26  # arrays from this size on are read at random places: read-ahead would only hurt
 
 
 class ArrayEntry(BaseModel):
@@ -80,7 +80,7 @@ def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> Array
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder before the work, not after it: one that cannot be written is found out at once."""
+    """Make a folder before the work, not after it, so that one that cannot be written is noticed at once."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldwise.agent.player_spec import PlayerSpec
+from foldwise.agent.translation import Translation
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of
@@ -22,8 +24,8 @@ class NetworkComparison:
     table: Table
     folder: Path
     variants: Sequence[str]
-    opponents: Sequence[str]
-    translation: str
+    opponents: Sequence[PlayerSpec]
+    translation: Translation
     url: str
     patience_seconds: float
 

@@ -3,18 +3,18 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from foldwise.abstraction.storage.array_store import map_file
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.strategy_player import parse_spec
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError, naming
 
 CELLS_FOLDER = "cells"
-_STRATEGY = "strategy:"
 
 
 class CellStore:
@@ -26,7 +26,7 @@ class CellStore:
         self._conditions = {**conditions, "pairs": num_pairs}
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def pairs(self, first: str, second: str, play: Callable[[], Float]) -> Float:
+    def pairs(self, first: PlayerSpec, second: PlayerSpec, play: Callable[[], Float]) -> Float:
         """What `first` wins a hand in each pair: from the disk, or played and kept."""
         path = self._path(first, second)
         if path.exists():
@@ -38,8 +38,8 @@ class CellStore:
         new.replace(path)
         return values
 
-    def _path(self, first: str, second: str) -> Path:
-        players = [[player, _contents(player)] for player in (first, second)]
+    def _path(self, first: PlayerSpec, second: PlayerSpec) -> Path:
+        players = [[str(replace(player, alias="")), _contents(player)] for player in (first, second)]
         text = json.dumps([players, self._conditions], sort_keys=True)
         return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npy"
 
@@ -51,8 +51,8 @@ class CellStore:
         return values
 
 
-def _contents(player: str) -> str:
+def _contents(player: PlayerSpec) -> str:
     """A strategy that was solved on is another player under the same name."""
-    if not player.startswith(_STRATEGY):
+    if player.kind != PlayerKind.STRATEGY:
         return ""
-    return Strategy(parse_spec(player.removeprefix(_STRATEGY)).folder).manifest.arrays["probabilities"].xxh3
+    return Strategy(player.folder).manifest.arrays["probabilities"].xxh3

@@ -18,7 +18,9 @@ import numpy as np
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import Player, make_player
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
@@ -27,7 +29,7 @@ from foldwise.matches.duplicate.match import pairs_by_position, play_match
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import PLAN_FILE, MatchPlan, Score, create_folder, load_plan
 from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
-from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.statistics import Estimate, estimate, pair_values
 
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
@@ -47,8 +49,8 @@ class Table:
     score: Score = "chips"
     cells: CellStore | None = None  # what has been played already
 
-    def plan(self, first: str, second: str) -> MatchPlan:
-        external = first.startswith("cmd:") or second.startswith("cmd:")
+    def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
+        external = PlayerKind.PROGRAM in (first.kind, second.kind)
         return MatchPlan(
             players=(first, second),
             game=self.game,
@@ -60,13 +62,13 @@ class Table:
             score=self.score,
         )
 
-    def pairs(self, first: str, second: str) -> Float:
+    def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         """What `first` wins a hand in each pair, in chips, however they are scored."""
         if self.cells is not None:
             return self.cells.pairs(first, second, lambda: self._play(first, second))
         return self._play(first, second)
 
-    def _play(self, first: str, second: str) -> Float:
+    def _play(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         plan = self.plan(first, second)
         if self.score == "expectation":
             values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
@@ -83,7 +85,7 @@ class Table:
             result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
                 raise DefinitionError(
-                    f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
+                    f"{str(first)!r} against {str(second)!r}: {result['faults']} faults; play it with 'match' to see"
                 )
             scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
@@ -104,8 +106,7 @@ class Table:
             players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
             _check_compiled(players)
             tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
-        first, second = tables
-        return (first[:, 0] + second[:, 1]) / 2.0
+        return np.asarray(pair_values(*tables).mean(axis=1))
 
     def estimate(self, pairs: Float) -> Estimate:
         return estimate(pairs, self.definition.big_blind)
@@ -141,7 +142,7 @@ class Difference:
 class Comparison:
     """Variants x opponents."""
 
-    opponents: list[str]
+    opponents: list[PlayerSpec]
     rows: list[Row]
     differences: list[Difference]
     seconds: float
@@ -152,25 +153,31 @@ def compare(
     table: Table,
     folder: Path,
     variants: Sequence[str],
-    opponents: Sequence[str],
+    opponents: Sequence[PlayerSpec | str],
     listen: Listener,
-    translation: str = "pseudo-harmonic",
+    translation: Translation = DEFAULT_TRANSLATION,
     listen_cells: CellListener | None = None,
 ) -> Comparison:
     """The strategy in `folder` under each of `variants`, against each of `opponents`."""
     start = time.monotonic()
-    pairs = np.empty((len(variants), len(opponents), table.hands))
+    players = list(map(as_player, opponents))
+    pairs = np.empty((len(variants), len(players), table.hands))
     for i, variant in enumerate(variants):
-        for j, opponent in enumerate(opponents):
-            listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
-            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
+        for j, player in enumerate(players):
+            listen(f"{variant} against {player.short()}", (i * len(players) + j) / (len(variants) * len(players)))
+            pairs[i, j] = table.pairs(variant_player(folder, variant, translation), player)
             if listen_cells is not None:
                 listen_cells(i, j, pairs[i, j])
-    return comparison_of(table, variants, opponents, pairs, time.monotonic() - start)
+    return comparison_of(table, variants, players, pairs, time.monotonic() - start)
+
+
+def variant_player(folder: Path, variant: str, translation: Translation) -> PlayerSpec:
+    """The strategy in `folder` under one of the post-processings that are compared."""
+    return PlayerSpec(PlayerKind.STRATEGY, str(folder), variant, translation)
 
 
 def comparison_of(
-    table: Table, variants: Sequence[str], opponents: Sequence[str], pairs: Float, seconds: float
+    table: Table, variants: Sequence[str], opponents: Sequence[PlayerSpec], pairs: Float, seconds: float
 ) -> Comparison:
     """The comparison of what each variant wins from each opponent in each pair, [variant, opponent, pair]."""
     rows = []
@@ -243,7 +250,7 @@ def comparison_result(
     score: str,
 ) -> ComparisonResult:
     """A comparison as JSON, with what each variant can lose where that is known."""
-    opponents = comparison.opponents
+    opponents = list(map(str, comparison.opponents))
     rows = []
     for row, exploitability in zip(comparison.rows, exploitability_mbb):
         entry = RowResult(
@@ -285,13 +292,14 @@ def _cells(opponents: Sequence[str], results: Sequence[Estimate]) -> list[CellRe
     ]
 
 
-def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:
+def cross_table(table: Table, players: Sequence[PlayerSpec | str], listen: Listener) -> list[list[Estimate | None]]:
     """What each row's player wins from each column's; None on the diagonal."""
+    specs = list(map(as_player, players))
     cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
     meetings = list(combinations(range(len(players)), 2))
     for done, (i, j) in enumerate(meetings):
-        listen(f"{players[i]} against {players[j]}", done / len(meetings))
-        result = table.estimate(table.pairs(players[i], players[j]))
+        listen(f"{specs[i].short()} against {specs[j].short()}", done / len(meetings))
+        result = table.estimate(table.pairs(specs[i], specs[j]))
         cells[i][j] = result
         cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
     return cells

@@ -1,6 +1,6 @@
 """Duplicate matches: every seed from both sides, over sockets or in memory, in parallel, with one result.
 
-The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
+The logs are the record: results are computed from them, so a resumed match gives the same result as an unbroken one.
 """
 
 import json
@@ -15,10 +15,9 @@ from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 
-import numpy as np
-
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import Faults, make_player
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
@@ -29,7 +28,7 @@ from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
-from foldwise.matches.statistics import position_values
+from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
 from foldwise.matches.table.log_tail import LogTail
 
@@ -119,7 +118,7 @@ def _play_runs(
     return faults
 
 
-def _plays_compiled(spec: str) -> bool:
+def _plays_compiled(spec: PlayerSpec) -> bool:
     return isinstance(make_player(spec, 0), Bot | StrategyPlayer)
 
 
@@ -180,7 +179,7 @@ def pairs_by_position(
 ) -> Float:
     """[pairs, 2]: A's values in positions 0 and 1 of each pair of hands of one duplicate match."""
     first, second = (seat_table(run, folder, definition, scorer) for run in plan.runs(index))
-    return np.stack([position_values(first, second, position) for position in range(2)], axis=1)
+    return pair_values(first, second)
 
 
 def default_jobs() -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from foldwise.agent.client import play_match
 from foldwise.agent.player import make_player
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import parse_definition
 from foldwise.game.evaluator import evaluator_tables
@@ -62,7 +63,7 @@ def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | No
 
 
 def play(
-    spec: str,
+    spec: PlayerSpec,
     seed: int,
     definition_text: str,
     port: int,

@@ -18,6 +18,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from foldwise.agent.player import Faults
+from foldwise.agent.player_spec import PlayerKind
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import ProtocolError
 from foldwise.matches.duplicate import process_entry
@@ -54,7 +55,7 @@ class Child:
         while self.exit_code is None:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)  # neither kind of process can be waited for with a time limit alike
+            time.sleep(_POLL_SECONDS)  # the two kinds of process have different ways to wait with a time limit
         return True
 
     def end(self) -> None:
@@ -125,9 +126,9 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> _Dealer:
 def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None) -> Child:
     spec = run.players()[seat]
     out, err = (folder / f"{run.name}.player{seat}.{ending}" for ending in ("std", "err"))
-    if spec.startswith("cmd:"):
+    if spec.kind == PlayerKind.PROGRAM:
         with out.open("ab") as stdout, err.open("ab") as stderr:
-            return Child(start_program(spec.removeprefix("cmd:"), HOST, port, stdout, stderr))
+            return Child(start_program(spec.subject, HOST, port, stdout, stderr))
     plan = run.plan
     arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, core)
     process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)

@@ -37,7 +37,7 @@ from foldwise.matches.table.log import (
     state_lines,
 )
 
-_BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
+_BLOCK_HANDS = 500  # a match that is stopped finishes its block
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100

@@ -117,7 +117,7 @@ class BlockStore:
         if self._done[block]:
             if not np.array_equal(self.values[place], values):
                 raise MessageError(
-                    f"block {block} played twice with different values: do all machines run one version?"
+                    f"block {block} played twice with different values: do all machines run the same version?"
                 )
             return False
         self.values[place] = values
@@ -134,7 +134,7 @@ class BlockStore:
                 self.add(int(entry["block"]), str(entry["values"]))
             except (MessageError, ValueError, KeyError, TypeError) as error:
                 raise FormatError(
-                    f"{path}: line {number} is no block ({error}): start again in another folder"
+                    f"{path}: line {number} is not a block ({error}): start again in another folder"
                 ) from None
 
     def close(self) -> None:
@@ -158,5 +158,5 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
         raise FormatError(f"{path}: {str(error).splitlines()[0]}: expected a job written by foldwise compare") from None
     for name in Job.model_fields:
         if name not in ("job", "block_pairs") and getattr(found, name) != getattr(job, name):
-            raise DefinitionError(f"{path} was begun with another {name!r}: give the command as it was, with --resume")
+            raise DefinitionError(f"{path} was begun with another {name!r}: repeat the original command with --resume")
     return found

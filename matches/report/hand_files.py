@@ -31,9 +31,7 @@ def log_definition(log: Path, game: str | None = None) -> GameDefinition:
     try:
         return find_definition(name)
     except DefinitionError:
-        raise DefinitionError(
-            f"{log}: its header names the game {name!r}, which is not to be found: give --game"
-        ) from None
+        raise DefinitionError(f"{log}: its header names the game {name!r}, which is unknown: give --game") from None
 
 
 def _header_game(log: Path) -> str:

@@ -157,7 +157,7 @@ def strategy_fingerprint(strategy: Strategy) -> str:
 
 
 def load_values(strategy: Strategy) -> Values | None:
-    """The values kept beside a strategy; None where there are none. `FormatError` where they are of another."""
+    """The values kept beside a strategy; None where there are none. `FormatError` where they belong to another strategy."""
     folder = strategy.folder / FOLDER
     if not (folder / "manifest.json").exists():
         return None

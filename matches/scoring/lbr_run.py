@@ -1,4 +1,4 @@
-"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and taken up again."""
+"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and continued from there."""
 
 import math
 import time
@@ -66,8 +66,8 @@ def run_lbr(
 ) -> LbrResult:
     """Play `num_deals` from both positions; `settings` says what a folder's values were made with.
 
-    Deals come from the seed alone, as a dealer draws them, so a run that was stopped goes on where it was and one that is
-    finished can be made longer.
+    Deals come from the seed alone, as a dealer draws them, so a run that was stopped continues where it was and one that is
+    finished can be extended.
     """
     definition = response.definition
     deals = Shoe(definition, seed).cards(num_deals)

@@ -65,6 +65,11 @@ _BETS: Final = {
 BET_SETS: Final = tuple(_BETS)
 
 
+def bet_set(name: str) -> Bets:
+    """The raises of a name of BET_SETS."""
+    return _BETS[name]
+
+
 class Work(NamedTuple):
     """Memory of one thread."""
 
@@ -138,7 +143,7 @@ class LocalBestResponse:
     def __init__(self, player: StrategyPlayer, settings: LbrSettings):
         definition = player.definition
         if definition.num_players != 2:
-            raise DefinitionError(f"lbr plays games of two, this one has {definition.num_players} players")
+            raise DefinitionError(f"lbr plays two-player games, this one has {definition.num_players} players")
         self.definition = definition
         self.settings = settings
         self._player = player

@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class ChildReport:
-    """What a child says of itself."""
+    """What a child reports about itself."""
 
     clusters: tuple[int, ...]
     memory_bytes: int  # of its tables and its tree

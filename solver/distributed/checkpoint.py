@@ -49,7 +49,7 @@ class DistributedManifest(BaseModel):
 
     format_version: int = FORMAT_VERSION
     kind: str = "foldwise distributed checkpoint"
-    run: str  # a name of its own for every run: a restarted child reloads no other's shard
+    run: str  # unique to the run: a restarted child reloads no other run's shard
     config: dict[str, Any]
     abstraction: str
     iterations: int
@@ -71,7 +71,7 @@ def commit(folder: Path, manifest: DistributedManifest) -> None:
 
 
 def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedManifest:
-    """The checkpoint to resume; a config that differs in more than the children is refused with what differs."""
+    """The checkpoint to resume; a config that differs in more than the children is refused, naming the difference."""
     manifest = read_manifest(folder, MANIFEST, DistributedManifest, "distributed run to resume")
     difference = first_difference(_without_children(manifest.config), _without_children(config))
     if difference is not None:
@@ -88,7 +88,7 @@ def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedM
 
 
 def _without_children(config: dict[str, Any]) -> dict[str, Any]:
-    """A config less what may change between a run and its continuation: children, their threads and batches."""
+    """A config without what may change between a run and its continuation: children, their threads and batches."""
     solver = {key: value for key, value in (config.get("solver") or {}).items() if key != "threads"}
     weigh = (config.get("distributed") or {}).get("weigh_by_flops", True)
     return {**config, "solver": solver, "distributed": {"weigh_by_flops": weigh}}

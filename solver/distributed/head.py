@@ -104,7 +104,7 @@ class Head:
         return 1 << 62
 
     def advance(self, iterations: int) -> None:
-        """Run so many iterations, rounded up to whole batches; others may stay under way."""
+        """Run this many iterations, rounded up to whole batches; further ones may stay under way."""
         start = time.perf_counter()
         if iterations == 0:  # compiles everything, off the clock
             self._receive(self._send(0))
@@ -125,7 +125,7 @@ class Head:
         self.solving_seconds += time.perf_counter() - start
 
     def _fill(self) -> None:
-        """Send batches until as many are under way as may be."""
+        """Send batches until as many as allowed are under way."""
         while len(self._flights) < self.config.distributed_options.in_flight:
             size = self._next_size()
             if size == 0:
@@ -277,7 +277,7 @@ class Head:
         return self.waiting_seconds / max(self.solving_seconds, 1e-9)
 
     def restore(self, iteration: int, nodes: int, effective_iterations: float) -> None:
-        """Take up the count of a checkpoint."""
+        """Continue from the counts of a checkpoint."""
         self.iteration = self._sent = iteration
         self.nodes = nodes
         self.effective_iterations = effective_iterations

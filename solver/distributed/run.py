@@ -90,7 +90,7 @@ class DistributedRun(Run):
         return self.head
 
     def _start(self, resume: bool) -> None:
-        """Begin, or take up the checkpoint: the children have done so already."""
+        """Start, or resume from the checkpoint, as the children have done already."""
         if not resume:
             self._commit({}, [])  # names the run, so that a child or the head may die from here on
             return

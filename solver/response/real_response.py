@@ -266,14 +266,14 @@ class RealResponse:
         resume: bool = False,
         flops: int = NUM_FLOPS,
     ) -> tuple[float, float] | None:
-        """Both players' best responses in chips; `flops` below 1,755 only times as many, and gives none."""
+        """Both players' best responses in chips; with `flops` below 1,755 only times that many, and returns None."""
         order = np.random.default_rng(0).permutation(NUM_FLOPS)  # so that the first ones tell how long all take
         values = np.zeros((2, NUM_FLOPS, self.num_carriers, NUM_CLASSES))
         done: list[list[int]] = [[], []]
         before = 0.0
         if folder is not None:
             done, before = self._open(folder, fingerprint, resume, values)
-        self.flop_values(int(order[0]), 0)  # compiles, which is no part of the estimate
+        self.flop_values(int(order[0]), 0)  # compiles, which must not count in the estimate
         start = saved = time.monotonic()
         num_before = sum(map(len, done))
         for player in range(2):

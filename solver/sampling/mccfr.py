@@ -38,7 +38,7 @@ class Worker(Protocol):
     """What one thread needs for itself."""
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
-        """Deal and walk so many iterations; returns nodes visited."""
+        """Deal and walk this many iterations; returns nodes visited."""
 
 
 class _DealWorker:

@@ -4,7 +4,7 @@
 Shared by all walks: `nodes` NODE_DTYPE[N]; `table` float64[2E], see `regret_kernels`; `deal` int32[2, S], each
 player's bucket on each street; `outcomes` float64[details], what cards decide, to player 0; `frames`, the stack;
 `rng` uint64[4]. A walk goes down to a terminal, then up through the frames whose actions are all done. It returns the
-number of nodes visited: decisions and ends, as the papers count; a street change is no node.
+number of nodes visited: decisions and ends, as the papers count; a street change is not a node.
 """
 
 from typing import NamedTuple
@@ -61,9 +61,9 @@ def prunes(rng, options):
 
 @kernel
 def is_hopeless(nodes, regrets, at, row, sigma, action, last_street, options):
-    """Whether a pruning walk passes over an action of node `at`: not played, and far from being so.
+    """Whether a pruning walk passes over an action of node `at`: it is not played, and far from it.
 
-    Never on the last street, never into the end of the game: what is cheap to look at stays in sight.
+    Never on the last street, never into the end of the game: what is cheap to walk is always walked.
     """
     if sigma != 0.0 or regrets[row + action] >= options.prune_below or nodes[at].street >= last_street:
         return False

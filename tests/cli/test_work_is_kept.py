@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.cli.support.spellings import modern_spelling
 from foldwise.matches.duplicate.cells import CellStore
@@ -124,11 +125,12 @@ def test_tournament_goes_on_and_knows_other_conditions(leduc, tmp_path, capsys, 
 
 def test_a_damaged_cell_is_named(tmp_path):
     store = CellStore(tmp_path, 3, seed=1)
-    assert store.pairs("bot:call", "bot:fold", lambda: np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    players = parse_player("bot:call"), parse_player("bot:fold")
+    assert store.pairs(*players, lambda: np.ones(3)).tolist() == [1.0, 1.0, 1.0]
     (path,) = (tmp_path / "cells").glob("*.npy")
     np.save(path, np.ones(2))
     with pytest.raises(ValueError, match="the cell is played again"):
-        store.pairs("bot:call", "bot:fold", lambda: np.ones(3))
+        store.pairs(*players, lambda: np.ones(3))
 
 
 def test_kept_matches_go_on(leduc, tmp_path, capsys):

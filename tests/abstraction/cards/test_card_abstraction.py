@@ -43,7 +43,10 @@ def golden_strength():
 
 
 def test_preflop_fifths():
-    """Zinkevich et al. 2007: fifths of the 1,326 hands by E[HS^2] hold 264, 268, 264, 266, 264 combinations."""
+    """Fifths of the 1,326 hands by E[HS^2], as Zinkevich et al. (NIPS 2007, 4.1) define them; the counts are our own.
+
+    No paper prints them: they are what our strength table gives, kept so that a change of the rule for ties shows.
+    """
     masses, _, squares = golden_strength().T
     parts = np.searchsorted(thresholds_of(squares, masses, 5), squares.astype(np.uint64), side="right")
     assert np.bincount(parts, weights=masses).tolist() == [264, 268, 264, 266, 264]

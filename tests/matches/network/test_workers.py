@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import numpy as np
 import pytest
 
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.library import find_definition
@@ -107,7 +108,7 @@ def test_blocks_are_the_match_in_pieces(table, job, strategies, expected):
 
 
 def test_fingerprints_name_what_plays(strategies, tmp_path):
-    one, two = (player_name(f"strategy:{strategies / name}|purify") for name in ("one", "two"))
+    one, two = (player_name(parse_player(f"strategy:{strategies / name}|purify")) for name in ("one", "two"))
     assert one.strategy != two.strategy and one.pipeline == "purify"
     shelf = StrategyShelf(strategies)
     assert shelf.scan() == sorted([one.strategy, two.strategy])
@@ -115,7 +116,7 @@ def test_fingerprints_name_what_plays(strategies, tmp_path):
     with pytest.raises(UnknownStrategyError, match="0000"):
         shelf.open("0" * 32)
     with pytest.raises(DefinitionError, match="other machines"):
-        player_name("cmd:/bin/true")
+        player_name(parse_player("cmd:/bin/true"))
 
 
 def test_store_counts_every_block_once(job, tmp_path):
@@ -139,7 +140,7 @@ def test_store_counts_every_block_once(job, tmp_path):
     assert again.num_done == 1 and again.is_done(3) and again.num_pairs == 500
     again.close()
     (tmp_path / BLOCKS_FILE).write_text('{"block": 1}\n')
-    with pytest.raises(FormatError, match="line 1 is no block"):
+    with pytest.raises(FormatError, match="line 1 is not a block"):
         BlockStore(job, tmp_path)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
@@ -138,9 +139,10 @@ def test_bad_input_is_one_line(capsys, folders, tmp_path):
 
 
 def test_check_score_names_the_player():
-    check_score("aivat", ("strategy:x", "bot:call"))
+    players = parse_player("strategy:x"), parse_player("bot:call")
+    check_score("aivat", players)
     with pytest.raises(ValueError, match="bot:call"):
-        check_score("expectation", ("strategy:x", "bot:call"))
+        check_score("expectation", players)
 
 
 @pytest.mark.parametrize(
