@@ -119,5 +119,5 @@ def test_paths_are_made_absolute_and_programs_must_be_there(tmp_path, monkeypatc
         ("bot:call", "bot:call"),
     ):
         assert str(parse_player(text).resolved()) == resolved
-    with pytest.raises(DefinitionError, match="path of a program"):
+    with pytest.raises(DefinitionError, match="expected cmd: and a program"):
         parse_player("cmd:./missing").resolved()

@@ -344,7 +344,7 @@ def test_command_line_plays_writes_and_resumes(tmp_path, capsys):
         (["match", "bot:fold"], "A and B"),
         (["match", "bot:fold", "bot:nobody"], "bot:strength"),
         (["match", "bot:fold", "bot:call", "--over", "radio"], "tcp or memory"),
-        (["match", "bot:fold", "cmd:/no/such/program"], "path of a program"),
+        (["match", "bot:fold", "cmd:/no/such/program"], "no program"),
         (["match", "bot:fold", "bot:call", "--game", "bluff-1-1"], "no ACPC table form"),
         (["match", "--resume", "/no/such/folder"], "holds no match"),
         (["dealer", "m", "hunl", "5", "1", "Alice"], "2 seats"),
