@@ -112,7 +112,7 @@ def measure(arguments: argparse.Namespace, strategy: Path, opponents: dict[str, 
     programs = {f"cmd:{program}": f"cmd:{program}" for program in arguments.cmd}
     lbr = ["--lbr", "--lbr-hands", str(arguments.lbr_hands)] if arguments.lbr_hands else []
     parts = [
-        compare(strategy, list(strategies.values()), "--score", "expectation", "--hands", str(arguments.boards), *lbr),
+        compare(strategy, list(strategies.values()), "--score", "expectation", "--boards", str(arguments.boards), *lbr),
         compare(strategy, list(others.values()), "--hands", str(arguments.hands)),
         compare(strategy, list(programs.values()), "--hands", str(arguments.cmd_hands), "--over", "tcp"),
     ]
