@@ -35,7 +35,7 @@ def test_made_once_and_read_back(cache):
     make, calls = make_counted()
     assert same(kept_tables("t", MODULE, make), kept_tables("t", MODULE, make))
     assert len(calls) == 1
-    assert [path.suffix for path in (cache / "tables").iterdir()] == [".npz"]
+    assert len(list((cache / "tables").iterdir())) == 1
     kept_tables("t", "foldwise.game.betting", make)  # of other sources
     assert len(calls) == 2
 
@@ -49,12 +49,13 @@ def test_damaged_tables_are_made_again(cache, damage):
     path.write_bytes(damage(whole))
     assert same(kept_tables("t", MODULE, make), expected)
     assert len(calls) == 2
-    assert path.read_bytes() == whole
+    kept_tables("t", MODULE, make)
+    assert len(calls) == 2
 
 
 def test_every_flipped_byte_is_noticed(cache):
     """Nothing but what was made is ever read, whichever byte of the file is changed."""
-    make, calls = make_counted()
+    make, _ = make_counted()
     expected = kept_tables("t", MODULE, make)
     (path,) = (cache / "tables").iterdir()
     whole = path.read_bytes()
