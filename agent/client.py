@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldwise.agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
+from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
 from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
@@ -25,6 +25,7 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
 _COUNTED = "; further ones are counted, not shown"
+_THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
 _log = logging.getLogger(__name__)
 
 
@@ -191,6 +192,7 @@ def play_match(
 ) -> ClientReport:
     """Connect to a dealer and play one match."""
     warm_up(player)
+    limit_time(player, _THINKING_SHARE * deadline_seconds)
     try:
         sock = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
     except OSError as error:

@@ -16,8 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from foldwise.agent.program import program_words, resolve_program
+from foldwise.agent.python_rules import resolve_rules
 from foldwise.agent.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
 from foldwise.game.errors import DefinitionError
+from foldwise.game.python_file import PYTHON, resolve_name
 
 PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM, with NAME= before it to name it"
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}")
@@ -70,10 +72,9 @@ class PlayerSpec:
         if self.kind == PlayerKind.PROGRAM:
             return replace(self, subject=resolve_program(self.subject))
         if self.kind == PlayerKind.PYTHON:
-            file, _, name = self.subject.rpartition(":")
-            return replace(self, subject=f"{Path(file).resolve()}:{name}")
+            return replace(self, subject=resolve_name("player", f"{PYTHON}{self.subject}").removeprefix(PYTHON))
         if self.kind == PlayerKind.STRATEGY:
-            return replace(self, subject=str(self.folder.resolve()))
+            return replace(self, subject=str(self.folder.resolve()), postprocess=resolve_rules(self.postprocess))
         return self
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table as TextTable
@@ -30,13 +30,13 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
-    from foldwise.matches.plan import Score
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
@@ -62,6 +62,7 @@ class CompareRequest:
     translation: TranslationOption = "pseudo-harmonic"
     hands: HandsOption = None
     boards: BoardsOption = None
+    search: SearchOption = "off"
     score: ScoreOption = "chips"
     over: OverOption = "memory"
     threads: ThreadsOption = None
@@ -101,15 +102,17 @@ def compare(request: CompareRequest) -> None:
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
     from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.translation import parse_translation
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.postprocess.language import parse_variants
+    from foldwise.search.language import parse_steps, parse_variants
 
     folder, output = request.directory.resolve(), request.output
-    pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
-    texts = list(map(str, pipelines))
+    typed = resolve_rules(request.sweep if request.sweep is not None else request.variants)
+    steps = [parse_steps(with_search(str(variant), request.search)) for variant in parse_variants(typed)]
+    texts = list(map(str, steps))
     if len(set(texts)) < len(texts):
         raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
     players = typed_players([*(request.opponents or []), *(request.more or [])])
@@ -117,13 +120,15 @@ def compare(request: CompareRequest) -> None:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     _check_broker(request)
     for player in players:
-        check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder)), player))
+        for text in texts:
+            check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder), text), player))
     table = _table(folder, request)
     comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
     if request.exploit:
-        exploitability, boards_counted = _exploitability(folder, pipelines)
+        tables = [step.pipeline if step.search is None else None for step in steps]
+        exploitability, boards_counted = _exploitability(folder, tables)
     result = comparison_result(comparison, exploitability, strategy=str(folder), seed=request.seed, score=request.score)
     if boards_counted is not None:
         result["boards_counted"] = boards_counted
@@ -177,7 +182,7 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
         over=request.over,
         jobs=request.threads or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
         cells=None if split else open_cells(request.output, opened.definition, hands, seed, request.score),
     )
 
@@ -226,8 +231,11 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
         row["lbr_mbb"], row["lbr_ci95_mbb"], row["lbr_hands"] = total.mean_mbb, total.ci95_mbb, 2 * total.count
 
 
-def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
+def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
+    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+
+    None stands for a variant that searches: it does not play in the abstract game.
+    """
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.policies import postprocessed_policy
@@ -240,13 +248,17 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list
     if not has_response(game):
         return [None] * len(pipelines), None
     response = make_response(game)
-    answers = [response.exploitability(postprocessed_policy(strategy, game, pipeline)) for pipeline in pipelines]
-    return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
+    answers = [
+        None if pipeline is None else response.exploitability(postprocessed_policy(strategy, game, pipeline))
+        for pipeline in pipelines
+    ]
+    counted = next((answer.boards_counted for answer in answers if answer is not None), None)
+    return [None if answer is None else answer.exploitability_mbb for answer in answers], counted
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")
@@ -292,7 +304,8 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
     for row in result["rows"]:
         cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
         average = plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
-        last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        exact = row.get("exploitability_mbb")
+        last = ["-" if exact is None else f"{exact:.2f}"] if known else []
         last += [plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)

@@ -13,6 +13,7 @@ import typer
 from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
+from foldwise.cli.support.search_option import SearchOption, with_search
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import OpenStrategy
@@ -24,6 +25,7 @@ class DuelRequest:
     directory: StrategyArgument
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
     postprocess: PostprocessOption = "none"
+    search: SearchOption = "off"
     reveal: Annotated[
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
     ] = False
@@ -57,13 +59,15 @@ def duel(request: DuelRequest) -> int:
     from foldwise.cli.support.human_seat import seat_person, seat_result, total_text
     from foldwise.matches.report.duel import DecisionBook, bankroll, duel_logs, next_session, play_duel
     from foldwise.matches.report.explanations import explanation_lines, explanation_path
-    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.search.language import parse_steps
+    from foldwise.search.player import SearchPlayer
 
     opened = OpenStrategy(request.directory)
-    pipeline = parse_pipeline(request.postprocess)
     definition = opened.definition
     seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
-    bot = opened.player(pipeline, seed)
+    steps = parse_steps(with_search(request.postprocess, request.search))
+    table = opened.player(steps.pipeline, seed)
+    bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()
     bot.listener = book.add
     game = _game(opened)
@@ -74,7 +78,7 @@ def duel(request: DuelRequest) -> int:
         lambda end: book.hands.get(end.state.hand_number, []),
         request.as_json,
         always=request.reveal,
-        adviser=opened.player(pipeline, seed),
+        adviser=opened.player(steps.pipeline, seed),
     )
     stderr.print(f"seed {seed}: --seed {seed} deals the same cards again")
     faults = 0

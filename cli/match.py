@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,11 +20,12 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, stderr, stdout
+from foldwise.cli.support.search_option import searching
 from foldwise.game.errors import DefinitionError, ProtocolError
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.match import RunListener
-    from foldwise.matches.plan import MatchPlan, Score
+    from foldwise.matches.plan import MatchPlan
     from foldwise.matches.results import MatchResult
 
 
@@ -59,6 +60,7 @@ class MatchRequest:
     explain: Annotated[
         bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False
+    search: Annotated[str, typer.Option(help="A solves turn and river while it plays: fast, normal or deep.")] = "off"
     score: Annotated[str | None, typer.Option(help=f"{SCORE_HELP} By default chips.")] = None
     threads: ThreadsOption = None
     deadline: Annotated[
@@ -83,6 +85,8 @@ def match(request: MatchRequest) -> int:
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
 
     Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --boards 500
+
+    Example: foldwise match runs/small runs/small --search fast --hands 200
 
     Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
 
@@ -112,7 +116,7 @@ def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
     typed = [None if player is None else typed_player(player) for player in (request.a, request.b)]
     game = None if request.game is None else _game_name(request.game)
     given: list[tuple[str, object, object]] = [
-        ("A", typed[0], plan.players[0]),
+        ("A", typed[0] and searching(typed[0], request.search), plan.players[0]),
         ("B", typed[1], plan.players[1]),
         ("--hands", request.hands, plan.hands),
         ("--boards", request.boards, plan.hands),
@@ -139,17 +143,18 @@ def _game_name(game: str) -> str:
 
 
 def _plan(request: MatchRequest) -> "MatchPlan":
-    from foldwise.agent.player import check_player
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.cli.support.counts import hands_or_boards
     from foldwise.cli.support.players import typed_players
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
+    from foldwise.search.players import check_player
 
     if request.a is None or request.b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     first, second = typed_players((request.a, request.b))
+    first = searching(first, request.search)
     external = PlayerKind.PROGRAM in (first.kind, second.kind)
     over = request.over or ("tcp" if external else "memory")
     if over not in ("tcp", "memory"):
@@ -171,7 +176,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
         repeat=request.repeat or (1000 if request.until_ci is not None else 1),
         over="tcp" if over == "tcp" else "memory",
         all_in_ev=request.all_in_ev,
-        score=cast("Score", score),
+        score=score,
         until_ci_mbb=request.until_ci,
         deadline_seconds=request.deadline or 5.0,
         explain=request.explain,
@@ -245,3 +250,10 @@ def _show_match(result: "MatchResult") -> None:
     for found in result["positions"]:
         stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
     stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")
+    if "search" in result:
+        searched = result["search"]
+        stdout.print(
+            f"search: {searched['solves']} solves, {searched['fallbacks']} fallbacks; half of the decisions within "
+            f"{searched['seconds_p50']:.2f} s, 99% within {searched['seconds_p99']:.2f} s, all within "
+            f"{searched['seconds_max']:.2f} s"
+        )

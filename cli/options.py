@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from foldwise.matches.scores import SCORES
+
 MOST_HANDS = 10**9  # of any match: more would not end
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
@@ -26,10 +28,7 @@ BoardsOption = Annotated[
     typer.Option(help="With --score expectation, instead of --hands: boards, each from both positions.", min=2),
 ]
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
-SCORE_HELP = (
-    "chips (as played), expectation (two strategies: mean over all hands, on each board) or aivat (one strategy or two: "
-    "played hands without the luck we know of)."
-)
+SCORE_HELP = "; ".join(f"{name}: {score.about}" for name, score in SCORES.items()) + "."
 ScoreOption = Annotated[str, typer.Option(help=SCORE_HELP)]
 LogsOption = Annotated[
     bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")

@@ -10,11 +10,12 @@ from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, Se
 from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.solver.samplers import samplers_by_needs
 
 if TYPE_CHECKING:
     from foldwise.abstraction.strategy import StrategyManifest
     from foldwise.solver.config import RunConfig
-    from foldwise.solver.run import Progress, Run
+    from foldwise.solver.run import Progress, SolverRun
 
 _STOPS = ("iterations", "nodes", "seconds", "exploitability_mbb")
 _MOST_CHILDREN_NAMED = 4
@@ -27,8 +28,8 @@ class SolveRequest:
     sampler: Annotated[
         str | None,
         typer.Option(
-            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, dcfr+, or vector- or "
-            "semivector- with average, outcome, external, robust."
+            help="; ".join(f"for {needs}: {', '.join(names)}" for needs, names in samplers_by_needs().items())
+            + "; or python:FILE.py:NAME."
         ),
     ] = None
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None
@@ -86,7 +87,7 @@ def solve(request: SolveRequest) -> None:
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.distributed.run import DistributedRun, check_settings
     from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
-    from foldwise.solver.run import Run
+    from foldwise.solver.run import SolverRun
 
     output, resume, ray = request.output, request.resume, request.ray
     settings = _settings(request)
@@ -107,7 +108,11 @@ def solve(request: SolveRequest) -> None:
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {needed / 1e6:,.0f} MB of memory")
     if not distributed:
         check_estimate(game.name, needed)
-    run = DistributedRun(game, settings, output, resume, ray) if distributed else Run(game, settings, output, resume)
+    run = (
+        DistributedRun(game, settings, output, resume, ray)
+        if distributed
+        else SolverRun(game, settings, output, resume)
+    )
     try:
         interrupted = _drive(run, line)
         progress = run.progress()
@@ -195,7 +200,7 @@ def _held(output: Path) -> str:
     return f"a strategy of {manifest.game} ({manifest.name}, {manifest.iterations:,} iterations)"
 
 
-def _drive(run: "Run", line: ProgressLine) -> bool:
+def _drive(run: "SolverRun", line: ProgressLine) -> bool:
     """Run to the end, or to Ctrl-C or SIGTERM; True where it was interrupted."""
 
     def stop() -> None:

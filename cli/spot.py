@@ -73,12 +73,12 @@ def spot(request: SpotRequest) -> None:
 
     Ctrl-C prints what is solved so far. Example: foldwise spot river.json --iterations 500 --png river.png
     """
-    from foldwise.solver.full_width.vector_cfr import SCHEDULES
+    from foldwise.solver.samplers import FULL_WIDTH
     from foldwise.solver.subgame.spot import SpotSolver
 
     png, iterations = request.png, request.iterations
-    if request.schedule not in SCHEDULES:
-        raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(SCHEDULES)}")
+    if request.schedule not in FULL_WIDTH:
+        raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(FULL_WIDTH)}")
     if png is not None and not png.parent.is_dir():
         raise DefinitionError(f"--png {str(png)!r}: no folder {str(png.parent)!r}: make it first or give another file")
     if iterations is None and request.seconds is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.table import Table as TextTable
@@ -30,7 +30,6 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.matches.duplicate.comparison import Table
-    from foldwise.matches.plan import Score
 
 
 _HANDS = 20_000  # where neither --hands nor --boards is given
@@ -56,7 +55,7 @@ class TournamentRequest:
     as_json: JsonOption = False
 
 
-class CellResult(TypedDict):
+class CrossTableCell(TypedDict):
     mean_mbb: float
     ci95_mbb: float
 
@@ -67,7 +66,7 @@ class TournamentResult(TypedDict):
     seed: int
     score: str
     hands: int
-    cells: list[list[CellResult | None]]
+    cells: list[list[CrossTableCell | None]]
 
 
 def tournament(request: TournamentRequest) -> None:
@@ -95,7 +94,7 @@ def tournament(request: TournamentRequest) -> None:
         score=request.score,
         hands=2 * table.hands,
         cells=[
-            [None if cell is None else CellResult(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
+            [None if cell is None else CrossTableCell(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
             for row in cells
         ],
     )
@@ -136,7 +135,7 @@ def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Tabl
         over=request.over,
         jobs=request.threads or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
         cells=open_cells(request.output, definition, hands, seed, request.score),
     )
 
@@ -158,7 +157,7 @@ def _show(result: TournamentResult) -> None:
 
 
 def _write(output: Path, result: TournamentResult) -> None:
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     with written_whole(output / "tournament.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")

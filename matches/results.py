@@ -11,9 +11,10 @@ from foldwise.agent.player import Faults
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
+from foldwise.matches.scores import SCORES
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
-# A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+# A match scored by its boards needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
 _TUNED_BOARDS = 500
 
 
@@ -23,7 +24,7 @@ def half_width(plan: MatchPlan, pairs: Estimate) -> float:
         return pairs.ci95_mbb
     if pairs.count < 2:
         return math.inf
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         return sequence_half_width(pairs.sd_mbb, pairs.count, _TUNED_BOARDS)
     return sequence_half_width(pairs.sd_mbb, pairs.count)
 
@@ -53,6 +54,17 @@ class ChipsResult(TypedDict):
     sd_mbb: float | None
 
 
+class SearchSummary(TypedDict):
+    """Of decisions on the streets that are searched, as JSON."""
+
+    solves: int
+    fallbacks: int  # decisions the blueprint made instead
+    seconds_p50: float
+    seconds_p99: float
+    seconds_max: float
+    players: NotRequired[dict[str, "SearchSummary"]]  # by A and B, where both search
+
+
 class MatchResult(TypedDict):
     """`result.json`; A's result. The last two where hands are scored otherwise than in chips as played."""
 
@@ -77,6 +89,7 @@ class MatchResult(TypedDict):
     first_fault: NotRequired[str]
     chips: NotRequired[ChipsResult]
     variance_ratio: NotRequired[float | None]
+    search: NotRequired[SearchSummary]  # where a player searches
 
 
 @dataclass(frozen=True)

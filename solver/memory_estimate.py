@@ -9,9 +9,9 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
 from foldwise.game.errors import DefinitionError
-from foldwise.solver.config import FULL_WIDTH
 from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
+from foldwise.solver.samplers import FULL_WIDTH
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted

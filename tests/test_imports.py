@@ -76,6 +76,16 @@ def test_only_the_command_line_prints(path):
     assert path.relative_to(ROOT).parts[0] == "cli" or not prints
 
 
+def test_no_class_name_stands_twice():
+    """A name says what the class is, so two rooms have no two things of one name."""
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 def test_postprocess_imports_numpy_alone():
     allowed = set(sys.stdlib_module_names) | {"numpy", "foldwise"}
     for path in (ROOT / "postprocess").rglob("*.py"):

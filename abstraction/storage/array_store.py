@@ -21,6 +21,7 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.game.errors import DefinitionError, FormatError, naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
@@ -132,21 +133,7 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
 
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     """Make `manifest` the current one by a single rename."""
-    temporary = folder / f".{name}.tmp"
-    try:
-        with naming(temporary), temporary.open("w", encoding="utf-8") as stream:
-            stream.write(manifest.model_dump_json(indent=1) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(folder / name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
 
 
 def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:

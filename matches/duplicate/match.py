@@ -15,8 +15,9 @@ from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import Faults, make_player
+from foldwise.agent.player import Faults
 from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
@@ -24,13 +25,16 @@ from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.processes import play_over_tcp
+from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
+from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
 from foldwise.matches.table.log_tail import LogTail
+from foldwise.search.players import make_player
 
 _REPORT_SECONDS = 2.0
 Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
@@ -44,9 +48,9 @@ def play_match(
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
-        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
         return result
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
@@ -73,7 +77,10 @@ def play_match(
         chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
     effort = Effort(time.monotonic() - start, hands_before, faults)
     result = match_result(plan, definition, matches, chips, effort)
-    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    searched = search_summary(plan, folder, num_matches)
+    if searched is not None:
+        result["search"] = searched
+    write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 
 
@@ -156,7 +163,10 @@ def _play_memory_run(
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
     players = tuple(make_player(spec, seed) for spec, seed in specs)
-    return play_in_memory(match, players, run.log_path(folder), stop, listen)
+    faults = play_in_memory(match, players, run.log_path(folder), stop, listen)
+    for seat, player in enumerate(players):
+        write_report(player, report_path(folder, run.name, seat))
+    return faults
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Scorer = chips_scorer) -> list[list[float]]:

@@ -28,6 +28,7 @@ from foldwise.matches.duplicate.program import start_program
 from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
 from foldwise.matches.table.dealer import MatchSettings
 from foldwise.matches.table.log import is_complete
+from foldwise.search.players import is_searching
 
 HOST = "127.0.0.1"
 _GRACE_SECONDS = 10.0  # for a player to end by itself after the dealer has closed; the competition's allowance
@@ -130,7 +131,8 @@ def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None
         with out.open("ab") as stdout, err.open("ab") as stderr:
             return Child(start_program(spec.subject, HOST, port, stdout, stderr))
     plan = run.plan
-    arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, core)
+    own_core = None if is_searching(spec) else core  # a solve has threads on all of them
+    arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, own_core)
     process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
     with clean_start():
         process.start()

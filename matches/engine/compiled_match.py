@@ -15,7 +15,7 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.agent.bots import Bot, BotScratch
 from foldwise.agent.bots import make_scratch as make_bot_scratch
-from foldwise.agent.player import Faults, Player, guarded_choice
+from foldwise.agent.player import Faults, Player, guarded_choice, limit_time, warm_up
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.game.betting_kernels import NUM_FIELDS
@@ -269,6 +269,9 @@ def _play_python(
 ) -> Faults:
     definition = match.definition
     faults = Faults()
+    for player in players:
+        warm_up(player)
+        limit_time(player, None)
     deals = shoe.deals()
     for number in range(start, match.num_hands):
         _check_not_stopped(stop, match)

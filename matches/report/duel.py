@@ -11,12 +11,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.client import ClientReport, play_match
 from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import Decision
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
-from foldwise.matches.plan import save_json
 from foldwise.matches.report.explanations import Explained, as_record
 from foldwise.matches.table.dealer import MatchSettings, run_match
 from foldwise.matches.table.log import log_text, seat_values, state_lines
@@ -60,7 +60,7 @@ def next_session(folder: Path, game: DuelGame) -> Path:
     if kept is not None and kept.definition != game.definition:
         raise DefinitionError(f"{str(folder)!r} holds duels at {kept.game!r}: give another folder with -o")
     if kept is None:
-        save_json(folder / DUEL_FILE, game.model_dump_json(indent=1) + "\n")
+        write_whole(folder / DUEL_FILE, game.model_dump_json(indent=1) + "\n")
     logs = duel_logs(folder)
     number = _session_number(logs[-1]) + 1 if logs else 1
     return folder / ("duel.log" if number == 1 else f"duel-{number}.log")

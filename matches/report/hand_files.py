@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import written_whole
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.plan import PLAN_FILE, load_plan, written_whole
+from foldwise.matches.plan import PLAN_FILE, load_plan
 from foldwise.matches.report.phh import logged_hand, phh_text, phhs_text, read_phh
 from foldwise.matches.report.pokerstars import is_pokerstars, read_pokerstars
 from foldwise.matches.table.hand import score_line

@@ -43,8 +43,12 @@ def score_log(
     if not lines:
         raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
     name = player if player is not None else parse_state_line(lines[0], definition, hidden=True).names[0]
-    aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))) if known else None
-    methods = ["raw", "all-in", *(["aivat"] if aivat is not None else [])]
+    methods: dict[str, Callable[[LoggedHand, int], float]] = {
+        "raw": lambda hand, position: hand.values[position],
+        "all-in": lambda hand, position: (hand.values if hand.hidden else expected_values(hand))[position],
+    }
+    if known:
+        methods["aivat"] = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))).score
     values = np.empty((len(methods), len(lines)))
     all_in_known = True
     for number, line in enumerate(lines):
@@ -52,15 +56,12 @@ def score_log(
         _check_cards(hand, definition)
         _check_values(hand)
         position = _position(hand, name)
-        values[0, number] = hand.values[position]
         all_in_known = all_in_known and not (hand.hidden and is_all_in(line))
-        values[1, number] = hand.values[position] if hand.hidden else expected_values(hand)[position]
-        if aivat is not None:
-            if hand.hidden:
-                raise FormatError(
-                    f"hand {hand.number}: not all hole cards are known: AIVAT needs them; score it without --strategy"
-                )
-            values[2, number] = aivat.score(hand, position)
+        if known and hand.hidden:
+            raise FormatError(
+                f"hand {hand.number}: not all hole cards are known: AIVAT needs them; score it without --strategy"
+            )
+        values[:, number] = [score(hand, position) for score in methods.values()]
         if number % _REPORT_HANDS == 0:
             listen(f"{number} hands", number / len(lines))
     unit = definition.big_blind

@@ -23,8 +23,9 @@ from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.showdown_lane_kernels import LaneBoard
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
+from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
+from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.block_kernels import BlockFrames
 from foldwise.solver.subgame.cut import (
@@ -82,7 +83,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 class Subgame:
     """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
 
-    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `schedule` is a name of `samplers.FULL_WIDTH` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
     and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
     memory to share with other subgames.
@@ -119,7 +120,7 @@ class Subgame:
         for at, path in enumerate(self.paths):
             self._node_at.setdefault(path, at)
         self.actions = self.actions_at(0)
-        self._schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self._schedule: Schedule = load_rule(schedule) if isinstance(schedule, str) else schedule
         self._workspace = workspace or Workspace()
 
         self._on_river = len(board) == _RIVER_CARDS

@@ -25,6 +25,7 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.library import find_game
+from foldwise.matches.duplicate import processes
 from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken
 from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.match import play_match, seat_table
@@ -175,7 +176,15 @@ def test_external_program_in_its_own_folder_with_its_output_kept(tmp_path):
 
 
 def test_program_that_hangs_after_the_match_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
+    """Only the program's time is short: dealer and built-in player may take theirs to end."""
+    wait = processes.Child.wait
+
+    def wait_long_for_ours(child, seconds):
+        ours = not isinstance(child._process, subprocess.Popen)
+        return wait(child, 300.0 if ours and seconds == 0.2 else seconds)
+
+    monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(processes.Child, "wait", wait_long_for_ours)
     program = _program(tmp_path / "theirs", hang="True")
     result = _play(_plan(program, "bot:call", hands=3, over="tcp"), tmp_path / "match")
     assert result["pairs"] == 3
