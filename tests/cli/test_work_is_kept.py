@@ -183,7 +183,13 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path):
     )
     words = ["match", f"python:{slow}:Slow", "bot:call", "--game", "kuhn", "--hands", "100000", "--over", "tcp"]
     command = [str(Path(sys.executable).with_name("foldwise")), *words, "-o", str(folder)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job may have it ignored
+    )
     try:
         while not any(log.read_text().count("STATE:") for log in folder.glob("*.log")):
             assert process.poll() is None, process.stderr.read()
