@@ -355,7 +355,7 @@ def test_command_line_plays_writes_and_resumes(tmp_path, capsys):
         (["match", "bot:fold", "bot:call", "--over", "radio"], "tcp or memory"),
         (["match", "bot:fold", "cmd:/no/such/program"], "no program"),
         (["match", "bot:fold", "bot:call", "--game", "bluff-1-1"], "no ACPC table form"),
-        (["match", "--resume", "/no/such/folder"], "holds no match"),
+        (["match", "-o", "/no/such/folder", "--resume"], "holds no match"),
         (["dealer", "m", "hunl", "5", "1", "Alice"], "2 seats"),
         (["dealer", "m", "hunl", "5", "1", "A", "B", "-p", "x"], "separated by commas"),
         (["play", "bot:nobody", "127.0.0.1", "1"], "bot:strength"),
