@@ -129,9 +129,10 @@ def test_kernel_cache_knows_what_kernels_import(room):
 @pytest.mark.parametrize(
     "room, absent",
     [
-        ("agent", ("solver", "cli", "matches")),
-        ("matches", ("solver", "cli")),
-        ("solver", ("agent", "matches", "cli")),
+        ("agent", ("solver", "search", "cli", "matches")),
+        ("search", ("matches", "cli")),
+        ("matches", ("cli",)),
+        ("solver", ("agent", "search", "matches", "cli")),
     ],
 )
 def test_loading_a_room_loads_no_other(room, absent):
@@ -146,3 +147,16 @@ def test_loading_a_room_loads_no_other(room, absent):
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert room in loaded.split()
     assert not set(absent) & set(loaded.split())
+
+
+def test_matches_load_no_solver_before_somebody_searches():
+    modules = "foldwise.matches.duplicate.match, foldwise.matches.duplicate.comparison, foldwise.search.players"
+    script = f"import sys, {modules}\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not [name for name in loaded.split() if name.startswith("foldwise.solver")]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "search").rglob("*.py")), ids=lambda path: path.name)
+def test_search_knows_subgames_of_the_solver_alone(path):
+    names = imported_modules(path.read_text(encoding="utf-8"))
+    assert all(name.startswith("foldwise.solver.subgame.") for name in names if name.startswith("foldwise.solver"))

@@ -112,6 +112,7 @@ def test_names_that_could_not_stand_in_a_log_are_refused(alias):
 def test_paths_are_made_absolute_and_programs_must_be_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run me.sh").touch(mode=0o755)
+    (tmp_path / "mine.py").touch()
     for text, resolved in (
         ("a=strategy:runs/x|purify", f"a=strategy:{tmp_path}/runs/x|purify"),
         ("python:mine.py:Nit", f"python:{tmp_path}/mine.py:Nit"),
