@@ -21,7 +21,8 @@ from foldwise.game.betting import BettingState
 from foldwise.game.cards import RANKS, parse_card, parse_cards
 from foldwise.game.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.library import find_definition
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule, Steps
+from foldwise.solver.full_width.schedules import Schedule, Steps
+from foldwise.solver.samplers import FULL_WIDTH
 from foldwise.solver.subgame.spot import Spot
 from foldwise.solver.subgame.subgame import Subgame
 
@@ -80,7 +81,7 @@ def main() -> None:
         for rivers in arguments.rivers if name == "turn" else [48]:
             updates = 48 // rivers
             total = max(arguments.iterations) * updates
-            schedules: dict[str, str | Schedule] = {one: one for one in SCHEDULES} | {
+            schedules: dict[str, str | Schedule] = {one: one for one in FULL_WIDTH} | {
                 "dcfr, gamma 5": discounted(1.5, 5.0, -np.inf),
                 "dcfr+ 2/10": discounted(2.0, 10.0, 0.0),
                 "schedule, gamma 15 to 10": falling(total, 15.0, 10.0),

@@ -239,7 +239,7 @@ def logged_hand(history: HandHistory, number: int) -> LoggedHand:
     names = history.players or [f"p{player + 1}" for player in range(definition.num_players)]
     if len(names) != definition.num_players:
         raise FormatError(f"hand {number}: {len(names)} players named, the game has {definition.num_players}")
-    betting, holes, board = _replay(history, definition, number)
+    betting, holes, board = play_history(history, definition, number)
     values = payoffs(betting, holes, board)
     finishing = history.finishing_stacks
     if finishing is not None and len(finishing) != definition.num_players:
@@ -265,7 +265,7 @@ def log_line(history: HandHistory, number: int) -> str:
     return state_line(logged_hand(history, number))
 
 
-def _replay(
+def play_history(
     history: HandHistory, definition: GameDefinition, number: int
 ) -> tuple[BettingState, tuple[tuple[int, ...], ...], tuple[int, ...]]:
     """Play the actions of a hand under our rules: the betting, the hole cards and the board."""
