@@ -6,11 +6,12 @@ READY := $(VENV)/.ready
 NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
 	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
 
-.PHONY: help demo demo-network test test-nojit fuzz lint bench pages lock clean
+.PHONY: help demo demo-network test test-load test-nojit fuzz lint bench pages lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
 	@echo "make test    all tests, in under ten minutes"
+	@echo "make test-load   the tests of network, dealer and matches with every core busy"
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
 	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
 	@echo "make lint    ruff and mypy"
@@ -35,7 +36,7 @@ $(READY): pyproject.toml requirements.lock
 demo: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo
 
-# mosquitto where it is installed, else amqtt from the test extra.
+# mosquitto where it is installed, else our own broker.
 demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo_network
 
@@ -46,6 +47,11 @@ LONGEST := $(addprefix tests/,solver/distributed/test_distributed_ray.py solver/
 test: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
 		$(LONGEST) tests
+
+# The tests that wait for processes and sockets once more, with a busy loop on every core and two besides.
+UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/test_client.py
+test-load: $(READY)
+	@$(BIN)/python tests/support/load.py -- $(BIN)/python -m pytest -q -n 1 $(UNDER_LOAD)
 
 # Kernels as plain Python: the same results, and errors the compiler would hide (indexes, overflow) come out.
 test-nojit: $(READY)
@@ -65,7 +71,7 @@ pages: $(READY)
 
 lock:
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache dist build

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldwise.agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
+from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
 from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
@@ -24,6 +24,8 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
+_COUNTED = "; further ones are counted, not shown"
+_THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
 _log = logging.getLogger(__name__)
 
 
@@ -101,7 +103,8 @@ class Client:
             state = reader.read(line)
             if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
-                _log.error("not a state of this game, not answered: %r", line[:200])
+                if self.report.unreadable == 1:
+                    _log.error("not a state of this game, not answered: %r%s", line[:200], _COUNTED)
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
@@ -112,7 +115,6 @@ class Client:
             self.report.hands.add(state.hand_number)
             if self._player_busy:
                 self.report.late += 1
-                _log.error("player still busy with an earlier state; checked or folded at %r", line)
                 self._answer(line, state, safe_action(state))
                 continue
             request = _Request(line, state, time.monotonic() + self._deadline_seconds)
@@ -127,7 +129,8 @@ class Client:
                 return False
             if error is not None:
                 self.report.errors += 1
-                _log.error("player failed; checked or folded at %r", line, exc_info=error)
+                if self.report.errors == 1:
+                    _log.error("player failed; checked or folded at %r%s", line, _COUNTED, exc_info=error)
             self._answer(line, state, action)
 
     def _guard(self) -> bool:
@@ -148,7 +151,9 @@ class Client:
                 self._request = None
                 self._player_busy = True
             self.report.late += 1
-            _log.error("player over its %.3g s; checked or folded at %r", self._deadline_seconds, request.line)
+            if self.report.late == 1:
+                seconds = self._deadline_seconds
+                _log.error("player over its %.3g s; checked or folded at %r%s", seconds, request.line, _COUNTED)
             self._answer(request.line, request.state, safe_action(request.state))
             return True
 
@@ -178,7 +183,8 @@ class Client:
             elif not overlong:
                 overlong = True
                 self.report.unreadable += 1
-                _log.error("line of more than %d bytes passed over", MAX_LINE)
+                if self.report.unreadable == 1:
+                    _log.error("line of more than %d bytes passed over%s", MAX_LINE, _COUNTED)
 
 
 def play_match(
@@ -186,6 +192,7 @@ def play_match(
 ) -> ClientReport:
     """Connect to a dealer and play one match."""
     warm_up(player)
+    limit_time(player, _THINKING_SHARE * deadline_seconds)
     try:
         sock = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
     except OSError as error:

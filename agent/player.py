@@ -1,16 +1,16 @@
 """Players: what answers a state, and who makes one of its name."""
 
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
-from foldwise.agent.strategy_player import StrategyPlayer, make_strategy_player
+from foldwise.agent.strategy_player import Decision, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.match_state import MatchState
+from foldwise.game.python_file import PYTHON, load_name, own_code_error
 
 
 class Player(Protocol):
@@ -24,25 +24,17 @@ class Player(Protocol):
     def choose(self, state: MatchState) -> Action: ...
 
 
-def make_python_player(player_spec: PlayerSpec, seed: int) -> Player:
+def make_python_player(player: PlayerSpec, seed: int) -> Player:
     """`python:FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
-    text = player_spec.subject
-    file, _, name = text.rpartition(":")
-    path = Path(file)
-    if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that exists")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
+    spec, expected = f"{PYTHON}{player.subject}", "a class that takes a seed"
+    make = load_name("player", spec, expected)
     try:
-        spec.loader.exec_module(module)
-        player: Player = getattr(module, name)(seed)
+        made: Player = make(seed)
     except Exception as error:  # the user's own code may raise anything; the command says it in one line
-        raise DefinitionError(f"player 'python:{text}': {error!r}: expected a class that takes a seed") from error
-    if not callable(getattr(player, "choose", None)):
-        raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
-    return player
+        raise own_code_error("player", spec, error, expected) from error
+    if not callable(getattr(made, "choose", None)):
+        raise DefinitionError(f"player {spec!r}: it has no choose(state): see docs/api/player.md")
+    return made
 
 
 @runtime_checkable
@@ -50,6 +42,27 @@ class Watcher(Protocol):
     """A player that wants to see every state of its seat, the ends of hands too, and not only those it answers."""
 
     def observe(self, state: MatchState) -> None: ...
+
+
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A player whose first answer would take longer than the others."""
+
+    def warm_up(self) -> None: ...
+
+
+@runtime_checkable
+class HeedsClock(Protocol):
+    """A player that thinks, and has a quick answer if it is told to stop."""
+
+    def limit_time(self, seconds: float | None) -> None: ...
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A player that can say what a choice came from."""
+
+    def explain(self, state: MatchState) -> tuple[Decision, Action]: ...
 
 
 _MAKERS: dict[PlayerKind, Callable[[PlayerSpec, int], Player]] = {
@@ -78,13 +91,30 @@ def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
 
 def warm_up(player: Player) -> None:
     """Load what a player's first answer needs; whoever plays in real time does so before the first hand."""
-    if isinstance(player, StrategyPlayer):
+    if isinstance(player, WarmsUp):
         player.warm_up()
+
+
+def limit_time(player: Player, seconds: float | None) -> None:
+    """Tell a player that heeds the clock how long an answer may take; None where nobody waits for it."""
+    if isinstance(player, HeedsClock):
+        player.limit_time(seconds)
 
 
 def safe_action(state: MatchState) -> Action:
     """Check where it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Answers that had to be given in players' places: how many, and the first in words."""
+
+    count: int = 0
+    first: str = ""
+
+    def __add__(self, other: "Faults") -> "Faults":
+        return Faults(self.count + other.count, self.first or other.first)
 
 
 def guarded_choice(player: Player, state: MatchState) -> tuple[Action, Exception | None]:

@@ -3,29 +3,21 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from difflib import get_close_matches
+from itertools import chain, combinations
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.cards.explain import preflop_name
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.node_rows import NO_STACKS, NodeRows, NodeTable
 from foldwise.agent.typed_state import read_betting
-from foldwise.game.arrays import Float
 from foldwise.game.cards import RANKS, cards_text, rank_of
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import BluffGame, find_game
 from foldwise.game.tree import NO_ACTION, action_of_code
-from foldwise.game.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.postprocess.transforms import Actions
-
-_NO_STACK = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -44,29 +36,17 @@ class StrategyRow:
     postprocessed: list[float]
 
 
-class NodeTable(NamedTuple):
-    """All rows of one decision, by bucket."""
-
-    raw: Float  # [buckets, A]
-    played: Float  # [buckets, A]: post-processed
-    reached: npt.NDArray[np.bool_]  # [buckets]
-
-
 class StrategyTable:
     """Every infoset of a strategy folder."""
 
     def __init__(self, strategy: Strategy, pipeline: Pipeline | None = None):
         self.strategy = strategy
-        self._pipeline = pipeline or Pipeline()
         manifest = strategy.manifest
         self.definition: GameDefinition | None = (
             None if manifest.definition is None else parse_definition(manifest.definition, str(strategy.folder))
         )
-        nodes = strategy.tree.nodes
-        self._decisions = np.flatnonzero(nodes["kind"] == DECISION)
-        bases = nodes["base"][self._decisions].astype(np.int64)
-        entries = np.diff(np.append(bases, len(strategy.stored)))
-        self._num_buckets = entries // nodes["num_children"][self._decisions]
+        stacks = NO_STACKS if self.definition is None else self.definition.stacks
+        self._nodes = NodeRows(strategy.tree, strategy.stored, stacks, pipeline or Pipeline())
         self._labels: dict[tuple[int, int], dict[int, str]] = {}
 
     def betting(self, node: int) -> str:
@@ -96,14 +76,22 @@ class StrategyTable:
         bucket: int | None = None,
     ) -> Iterator[StrategyRow]:
         """The rows that fit every condition given, in the order of the tree."""
-        wanted = self._wanted_betting(betting) if betting is not None else None  # refused now, not at the first row
-        return self._rows(street, player, wanted, hand, bucket)
+        # Refused now, not at the first row.
+        wanted = self._wanted_betting(betting) if betting is not None else None
+        label = None if hand is None else self._wanted_hand(hand, street)
+        found = self._rows(street, player, wanted, label, bucket)
+        first = next(found, None)
+        if first is None:
+            given = {"street": street, "player": player, "betting": betting, "hand": hand, "bucket": bucket}
+            asked = ", ".join(f"--{name} {value}" for name, value in given.items() if value is not None)
+            raise DefinitionError(f"no infoset of the strategy fits {asked}: leave one out, or look at them all first")
+        return chain([first], found)
 
     def _rows(
         self, street: int | None, player: int | None, wanted: str | None, hand: str | None, bucket: int | None
     ) -> Iterator[StrategyRow]:
         nodes = self.strategy.tree.nodes
-        for node, num_buckets in zip(self._decisions.tolist(), self._num_buckets.tolist()):
+        for node, num_buckets in zip(self._nodes.decisions.tolist(), self._nodes.num_buckets.tolist()):
             record = nodes[node]
             if street is not None and int(record["street"]) != street:
                 continue
@@ -138,33 +126,25 @@ class StrategyTable:
             return betting
         return read_betting(self.definition, betting).betting_text()
 
+    def _wanted_hand(self, hand: str, street: int | None) -> str:
+        """The label of the bucket that holds a hand: `AKs` however it is typed, or a toy game's cards."""
+        streets = range(1 if self.definition is None else self.definition.num_rounds) if street is None else (street,)
+        labels = [label for s in streets for player in (0, 1) for label in self.labels(player, s).values()]
+        if not labels:
+            raise DefinitionError(f"--hand {hand}: the buckets of street {street} are no single hands: give --bucket")
+        if hand in labels:
+            return hand
+        typed = _in_order(hand)
+        for label in labels:
+            if typed in label.split():
+                return label
+        close = get_close_matches(typed, {word for label in labels for word in label.split()}, 1)
+        meant = f"did you mean {close[0]}?" if close else f"expected such as {labels[0]}"
+        raise DefinitionError(f"--hand {hand}: no such hand: {meant}")
+
     def table(self, node: int) -> NodeTable:
         """All rows of one decision."""
-        tree, stored = self.strategy.tree, self.strategy.stored
-        record = tree.nodes[node]
-        base, count, player = int(record["base"]), int(record["num_children"]), int(record["player"])
-        place = int(np.searchsorted(self._decisions, node))
-        rows = stored[base : base + count * int(self._num_buckets[place])].reshape(-1, count).astype(np.float64)
-        totals = rows.sum(axis=1, keepdims=True)
-        reached = totals[:, 0] > 0.0
-        raw = np.where(totals > 0.0, rows / np.where(totals > 0.0, totals, 1.0), 1.0 / count)
-        if not self._pipeline.steps:
-            return NodeTable(raw, raw, reached)
-        kinds, sizes = np.zeros(count, np.int8), np.zeros(count)
-        stack = self.definition.stacks[player] if self.definition is not None else _NO_STACK
-        describe_actions(tree, node, stack, kinds, sizes)
-        first = self._is_first(node, player)
-        played = self._pipeline.apply(raw, Actions(kinds, sizes), street=int(record["street"]), first=first)
-        return NodeTable(raw, played, reached)
-
-    def _is_first(self, node: int, player: int) -> bool:
-        tree = self.strategy.tree
-        node = int(tree.parent[node])
-        while node >= 0:
-            if tree.nodes[node]["kind"] == DECISION and tree.nodes[node]["player"] == player:
-                return False
-            node = int(tree.parent[node]) if node > 0 else -1
-        return True
+        return self._nodes.table(node, self._nodes.is_first(node))
 
     def labels(self, player: int, street: int) -> dict[int, str]:
         """What the buckets of a player on a street hold; empty where one holds too much to say."""
@@ -182,6 +162,14 @@ class StrategyTable:
         if isinstance(lookup, EnumeratedViews):
             return _view_labels(lookup, self.definition, street)
         return _preflop_labels(lookup) if street == 0 and self.definition.board_sizes[0] == 0 else {}
+
+
+def _in_order(hand: str) -> str:
+    """`KAs` as `AKs`: the higher rank first."""
+    ranks = hand[:2].upper()
+    if len(hand) in (2, 3) and all(rank in RANKS for rank in ranks):
+        return "".join(sorted(ranks, key=RANKS.index, reverse=True)) + hand[2:].lower()
+    return hand
 
 
 def _preflop_labels(lookup: CardLookup) -> dict[int, str]:

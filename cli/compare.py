@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table as TextTable
@@ -13,29 +13,35 @@ from rich.table import Table as TextTable
 from foldwise.cli.lbr import LbrRequest, measure
 from foldwise.cli.options import (
     MOST_HANDS,
+    BoardsOption,
     BrokerOption,
     HandsOption,
-    JobsOption,
     JsonOption,
     LogsOption,
     OverOption,
+    OverwriteOption,
     PatienceOption,
+    ResumeOption,
     ScoreOption,
     SeedOption,
     StrategyArgument,
+    ThreadsOption,
     TranslationOption,
 )
+from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
-    from foldwise.matches.plan import Score
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
+_HANDS = 50_000  # where neither --hands nor --boards is given
+_BOARDS = 500
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 
 
@@ -54,10 +60,12 @@ class CompareRequest:
         str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
     ] = None
     translation: TranslationOption = "pseudo-harmonic"
-    hands: HandsOption = 50_000
+    hands: HandsOption = None
+    boards: BoardsOption = None
+    search: SearchOption = "off"
     score: ScoreOption = "chips"
     over: OverOption = "memory"
-    jobs: JobsOption = None
+    threads: ThreadsOption = None
     exploit: Annotated[
         bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
     ] = True
@@ -72,10 +80,11 @@ class CompareRequest:
     ] = None
     logs: LogsOption = False
     broker: BrokerOption = None
-    local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish progress.")] = False
-    resume: Annotated[
-        bool, typer.Option("--resume", help="With --broker and -o: continue the comparison begun there.")
+    local: Annotated[
+        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
     ] = False
+    resume: ResumeOption = False
+    overwrite: OverwriteOption = False
     patience: PatienceOption = 60.0
     seed: SeedOption = 0
     as_json: JsonOption = False
@@ -93,15 +102,17 @@ def compare(request: CompareRequest) -> None:
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
     from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.translation import parse_translation
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.postprocess.language import parse_variants
+    from foldwise.search.language import parse_steps, parse_variants
 
     folder, output = request.directory.resolve(), request.output
-    pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
-    texts = list(map(str, pipelines))
+    typed = resolve_rules(request.sweep if request.sweep is not None else request.variants)
+    steps = [parse_steps(with_search(str(variant), request.search)) for variant in parse_variants(typed)]
+    texts = list(map(str, steps))
     if len(set(texts)) < len(texts):
         raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
     players = typed_players([*(request.opponents or []), *(request.more or [])])
@@ -109,13 +120,15 @@ def compare(request: CompareRequest) -> None:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     _check_broker(request)
     for player in players:
-        check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder)), player))
+        for text in texts:
+            check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder), text), player))
     table = _table(folder, request)
     comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
     if request.exploit:
-        exploitability, boards_counted = _exploitability(folder, pipelines)
+        tables = [step.pipeline if step.search is None else None for step in steps]
+        exploitability, boards_counted = _exploitability(folder, tables)
     result = comparison_result(comparison, exploitability, strategy=str(folder), seed=request.seed, score=request.score)
     if boards_counted is not None:
         result["boards_counted"] = boards_counted
@@ -132,8 +145,8 @@ def compare(request: CompareRequest) -> None:
 
 def _check_broker(request: CompareRequest) -> None:
     split = request.broker is not None and not request.local
-    if request.resume and (not split or request.output is None):
-        raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
+    if split and request.resume and request.output is None:
+        raise DefinitionError("--resume needs the folder: give -o DIR")
     if split and request.score != "chips":
         raise DefinitionError(
             f"--score {request.score} with --broker: workers count chips; add --local to score it here"
@@ -143,7 +156,8 @@ def _check_broker(request: CompareRequest) -> None:
 def _table(folder: Path, request: CompareRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.support.kept_matches import matches_folder
+    from foldwise.cli.support.counts import hands_or_boards
+    from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
@@ -151,17 +165,25 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
     opened.verify()
+    split = request.broker is not None and not request.local  # whose blocks are kept by the coordinator
+    if not split:
+        open_output(request.output, "comparison.json", request.resume, request.overwrite)
     if request.output is not None:
         check_writable(request.output)
+    hands = hands_or_boards(
+        request.hands, request.boards, request.score, _BOARDS if request.score == "expectation" else _HANDS
+    )
+    seed = request.seed % 2**32
     return Table(
         game=opened.strategy.manifest.game,
         definition=opened.definition,
-        hands=request.hands,
-        seed=request.seed % 2**32,
+        hands=hands,
+        seed=seed,
         over=request.over,
-        jobs=request.jobs or default_jobs(),
+        jobs=request.threads or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
+        cells=None if split else open_cells(request.output, opened.definition, hands, seed, request.score),
     )
 
 
@@ -173,15 +195,19 @@ def _compare(
     request: CompareRequest,
 ) -> "Comparison":
     """Here, here and published, or by the workers of a broker."""
+    from foldwise.cli.support.kept_matches import how_to_go_on
+
     folder, line = request.directory.resolve(), ProgressLine("compare")
     if request.broker is None:
         from foldwise.matches.duplicate.comparison import compare
 
-        return compare(table, folder, variants, opponents, line.update, translation)
+        with going_on(how_to_go_on(request.output)):
+            return compare(table, folder, variants, opponents, line.update, translation)
     from foldwise.cli.support.network_comparison import NetworkComparison
 
     network = NetworkComparison(table, folder, variants, opponents, translation, request.broker, request.patience)
-    return network.publish(line) if request.local else network.split(line, request.output, request.resume)
+    with going_on(how_to_go_on(request.output)):
+        return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 
 
 def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
@@ -198,15 +224,18 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
             postprocess=row["variant"],
             translation=request.translation,
             hands=request.lbr_hands,
-            jobs=request.jobs,
+            threads=request.threads,
             seed=request.seed,
         )
         total = measure(asked, listen)[0].total
         row["lbr_mbb"], row["lbr_ci95_mbb"], row["lbr_hands"] = total.mean_mbb, total.ci95_mbb, 2 * total.count
 
 
-def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
+def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
+    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+
+    None stands for a variant that searches: it does not play in the abstract game.
+    """
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.policies import postprocessed_policy
@@ -219,13 +248,17 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list
     if not has_response(game):
         return [None] * len(pipelines), None
     response = make_response(game)
-    answers = [response.exploitability(postprocessed_policy(strategy, game, pipeline)) for pipeline in pipelines]
-    return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
+    answers = [
+        None if pipeline is None else response.exploitability(postprocessed_policy(strategy, game, pipeline))
+        for pipeline in pipelines
+    ]
+    counted = next((answer.boards_counted for answer in answers if answer is not None), None)
+    return [None if answer is None else answer.exploitability_mbb for answer in answers], counted
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")
@@ -255,13 +288,14 @@ def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
 
 def _show(result: "ComparisonResult", output: Path | None) -> None:
     from foldwise.agent.player_spec import parse_player
+    from foldwise.matches.report.report import num_hands_text
 
     opponents = [parse_player(opponent).short() for opponent in result["opponents"]]
-    hands = result["rows"][0]["results"][0]["hands"]
+    counted = num_hands_text(result["rows"][0]["results"][0]["hands"], result["score"])
     known = any("exploitability_mbb" in row for row in result["rows"])
     with_lbr = any("lbr_mbb" in row for row in result["rows"])
     table = TextTable(
-        box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell, by {result['score']}"
+        box=None, header_style="bold", title=f"mbb/h with 95% intervals, {counted} a cell, by {result['score']}"
     )
     headings = ["variant", *opponents, "average", "minimum", *(["exploitability"] if known else [])]
     headings += ["loses to lbr"] if with_lbr else []
@@ -270,7 +304,8 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
     for row in result["rows"]:
         cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
         average = plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
-        last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        exact = row.get("exploitability_mbb")
+        last = ["-" if exact is None else f"{exact:.2f}"] if known else []
         last += [plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_new_file
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class ExportRequest:
     hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None
     bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None
     postprocess: PostprocessOption = "none"
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -51,16 +53,17 @@ def export(request: ExportRequest) -> None:
 
     Example: foldwise export runs/leduc -o leduc.json --format openspiel
     """
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.abstraction.strategy import Strategy
     from foldwise.agent.openspiel import openspiel_policy, policy_record
     from foldwise.agent.strategy_rows import StrategyTable, check_street
-    from foldwise.matches.plan import written_whole
     from foldwise.postprocess.language import parse_pipeline
 
     output = request.output
     form = request.form or output.suffix.removeprefix(".")
     if form not in FORMATS:
         raise DefinitionError(f"format {form!r}: expected csv, json or openspiel, by --format or the end of FILE")
+    check_new_file(output, request.overwrite)
     strategy = Strategy(request.directory)
     pipeline = parse_pipeline(request.postprocess)
     if form == "openspiel":
@@ -87,7 +90,7 @@ def export(request: ExportRequest) -> None:
 
 def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """A line for each action of each infoset: rows of different nodes have different actions."""
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     count = 0
     with written_whole(output) as file:
@@ -104,7 +107,7 @@ def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
 
 def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """One array, an object an infoset, written as it is read."""
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     count = 0
     with written_whole(output) as file:

@@ -9,6 +9,7 @@ import typer
 
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
+from foldwise.cli.support.search_option import SearchOption, searching
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class PlayRequest:
             "with 'deterministic' after it for the nearest by the mapping's median instead of by chance."
         ),
     ] = None
+    search: SearchOption = "off"
     explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False
     game: Annotated[
         str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
@@ -85,6 +87,8 @@ def play(request: PlayRequest) -> int:
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
+
+    Example: foldwise play runs/small 127.0.0.1 9001 --search fast --explain
 
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
@@ -140,13 +144,14 @@ def play(request: PlayRequest) -> int:
 
 def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
     """The player, and the game where it is known before the dealer says."""
-    from foldwise.agent.player import make_player
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
     from foldwise.cli.support.table_game import table_definition
+    from foldwise.search.player import SearchPlayer
+    from foldwise.search.players import make_player
 
-    made = make_player(_spec(request), request.seed)
+    made = make_player(searching(_spec(request), request.search), request.seed)
     definition = table_definition(request.game) if request.game is not None else None
-    if isinstance(made, StrategyPlayer):
+    if isinstance(made, StrategyPlayer | SearchPlayer):
         definition = definition or made.definition
         check_same_game(definition, made.definition, made.name)
         if request.explain:

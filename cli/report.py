@@ -48,7 +48,7 @@ def report(request: ReportRequest) -> None:
 
     Example: foldwise report test.log --game hunl
     """
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.matches.report.page import report_page
     from foldwise.matches.report.report import MatchReport, load_report
 

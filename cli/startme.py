@@ -28,17 +28,18 @@ def startme(request: StartmeRequest) -> None:
 
     Example: foldwise startme runs/small --postprocess "new(0.2)"
     """
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.postprocess.language import parse_pipeline
 
     OpenStrategy(request.directory)
-    options = ["--postprocess", str(parse_pipeline(request.postprocess)), "--seed", str(request.seed)]
+    options = ["--postprocess", str(parse_pipeline(resolve_rules(request.postprocess))), "--seed", str(request.seed)]
     script = request.directory / "startme.sh"
     script.write_text(
         "#!/bin/sh\n"
         "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
         'folder=$(cd "$(dirname "$0")" && pwd)\n'
-        f'exec {shlex.quote(sys.executable)} -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
+        f'exec {shlex.quote(sys.executable)} -P -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
         encoding="utf-8",
     )
     script.chmod(0o755)

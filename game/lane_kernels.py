@@ -8,6 +8,7 @@ row in a register: the loops are written for LLVM, and once more in Python, whic
 All arrays are flat and contiguous: single precision for rows, unsigned integers for places.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -88,10 +89,15 @@ class _Writer:
 
 
 def add_up_rows(sums, rows, places, first, count):
-    """sums[k] = the sum of the first k of the `count` rows at places[first:]: count + 1 rows are written."""
+    """sums[k] = the sum of the first k of the `count` rows at places[first:]: count + 1 rows are written.
+
+    Added in double precision, because the errors of a thousand additions would decide between actions of equal worth.
+    """
+    total = np.zeros(WIDTH)
     _row(sums, 0)[:] = 0.0
     for k in range(count):
-        _row(sums, k + 1)[:] = _row(sums, k) + _row(rows, places[first + k])
+        total += _row(rows, places[first + k])
+        _row(sums, k + 1)[:] = total
 
 
 @intrinsic
@@ -100,13 +106,15 @@ def _add_up_rows(typing_context, sums, rows, places, first, count):
         writer = _Writer(context, builder, signature, arguments)
         sums_data, rows_data, places_data = (writer.data(number) for number in range(3))
         start, size = arguments[3:]
-        total = writer.variable(writer.zero)
+        double = ir.VectorType(ir.DoubleType(), WIDTH)
+        total = writer.variable(ir.Constant(double, [0.0] * WIDTH))
         writer.store(writer.zero, writer.row_at(sums_data, writer.index(0)))
         with cgutils.for_range(builder, size) as loop:
             row = writer.load_row(rows_data, writer.place(places_data, builder.add(start, loop.index)))
-            added = builder.fadd(builder.load(total), row)
+            added = builder.fadd(builder.load(total), builder.fpext(row, double))
             builder.store(added, total)
-            writer.store(added, writer.row_at(sums_data, builder.add(loop.index, writer.index(1))))
+            rounded = builder.fptrunc(added, row.type)
+            writer.store(rounded, writer.row_at(sums_data, builder.add(loop.index, writer.index(1))))
         return context.get_dummy_value()
 
     return types.void(sums, rows, places, types.intp, types.intp), generate
@@ -149,7 +157,7 @@ def _compiled_sum_rows(sums, at, rows, places, first, count):
 def put_balances(out, sums, below, up_to, count):
     """out[i] = sums[below[i]] - (sums[count] - sums[up_to[i]]): what stands before i less what stands behind."""
     for i in range(count):
-        _row(out, i)[:] = _row(sums, below[i]) + _row(sums, up_to[i]) - _row(sums, count)
+        _row(out, i)[:] = _row(sums, below[i]) - (_row(sums, count) - _row(sums, up_to[i]))
 
 
 @intrinsic
@@ -161,7 +169,7 @@ def _put_balances(typing_context, out, sums, below, up_to, count):
         with cgutils.for_range(builder, arguments[4]) as loop:
             before = writer.load_row(sums_data, writer.place(below_data, loop.index))
             within = writer.load_row(sums_data, writer.place(up_to_data, loop.index))
-            balance = builder.fsub(builder.fadd(before, within), total)
+            balance = builder.fsub(before, builder.fsub(total, within))
             writer.store(balance, writer.row_at(out_data, loop.index))
         return context.get_dummy_value()
 
@@ -176,7 +184,7 @@ def _compiled_put_balances(out, sums, below, up_to, count):
 def take_balances(out, sums, places, below, up_to, first, count):
     """The same of `count` rows at places[first:], whose sums are given, taken from out[places]."""
     for k in range(first, first + count):
-        _row(out, places[k])[:] -= _row(sums, below[k]) + _row(sums, up_to[k]) - _row(sums, count)
+        _row(out, places[k])[:] -= _row(sums, below[k]) - (_row(sums, count) - _row(sums, up_to[k]))
 
 
 @intrinsic
@@ -191,7 +199,7 @@ def _take_balances(typing_context, out, sums, places, below, up_to, first, count
             target = writer.row_at(out_data, writer.place(places_data, at))
             before = writer.load_row(sums_data, writer.place(below_data, at))
             within = writer.load_row(sums_data, writer.place(up_to_data, at))
-            balance = builder.fsub(builder.fadd(before, within), total)
+            balance = builder.fsub(before, builder.fsub(total, within))
             writer.store(builder.fsub(writer.load(target), balance), target)
         return context.get_dummy_value()
 

@@ -4,24 +4,33 @@ A duplicate match plays seed S twice, A first and then B first; `repeat` further
 Each half is one run, one ACPC match with a log of its own.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    ValidationError,
+)
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.player_spec import PlayerSpec, as_player
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.matches.scores import known_score
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
+MAX_NAME_BYTES = 200  # of a player in a log
 T = TypeVar("T")
 Order = Literal["AB", "BA"]
-Score = Literal["chips", "expectation", "aivat"]
+ScoreName = Annotated[str, AfterValidator(known_score)]
 PlayerField = Annotated[InstanceOf[PlayerSpec], BeforeValidator(as_player), PlainSerializer(str, return_type=str)]
 
 
@@ -41,6 +50,13 @@ def player_seeds(seed: int, match_index: int, order: Order) -> tuple[int, int]:
     return first, second
 
 
+def _log_name(player: PlayerSpec) -> str:
+    """A player as one word of a log: its alias, or its name; of a long path the end, which tells it from others."""
+    text = player.alias or str(player)
+    word = "".join("." if char in ":|/ " or not char.isprintable() else char for char in text)
+    return word.encode()[-(MAX_NAME_BYTES - 2) :].decode(errors="ignore")  # room for .A or .B
+
+
 class MatchPlan(BaseModel):
     """Everything that decides a match, written before its first hand."""
 
@@ -55,7 +71,7 @@ class MatchPlan(BaseModel):
     repeat: int = Field(ge=1, description="duplicate matches; the most there may be with until_ci_mbb")
     over: Literal["tcp", "memory"]
     all_in_ev: bool = False
-    score: Score = Field(default="chips", description="how hands are scored")
+    score: ScoreName = Field(default="chips", description="how hands are scored")
     until_ci_mbb: float | None = Field(default=None, gt=0, description="stop once the half-width is at most this")
     deadline_seconds: float = Field(default=5.0, gt=0, description="for one answer of a built-in player")
     explain: bool = Field(default=False, description="write each strategy's decisions beside the logs")
@@ -66,9 +82,7 @@ class MatchPlan(BaseModel):
 
     def names(self) -> tuple[str, str]:
         """A's and B's names in logs: aliases, or without what has a meaning there; never the same."""
-        first, second = (
-            player.alias or str(player).translate(str.maketrans(":|/\n ", ".....")) for player in self.players
-        )
+        first, second = map(_log_name, self.players)
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
 
@@ -105,37 +119,12 @@ class Run(BaseModel):
         return folder / f"{self.name}.log"
 
 
-@contextlib.contextmanager
-def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A file that appears complete when the block ends, or not at all; until then the old one stays."""
-    if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
-        with path.open("w", encoding=encoding, errors="replace", newline="") as file:
-            yield file
-        return
-    temporary = path.with_name(path.name + ".new")
-    try:
-        with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def save_json(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    with written_whole(path) as file:
-        file.write(text)
-
-
 def create_folder(folder: Path, plan: MatchPlan) -> None:
     """Begin a match folder; refuses one that holds a match."""
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN_FILE).exists():
-        raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
-    save_json(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
+        raise DefinitionError(f"{str(folder)!r} holds a match: go on with it by --resume, or give another folder")
+    write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
 
 
 def load_plan(folder: Path) -> MatchPlan:

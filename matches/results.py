@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from foldwise.agent.player import Faults
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
+from foldwise.matches.scores import SCORES
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
-# A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+# A match scored by its boards needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
 _TUNED_BOARDS = 500
 
 
@@ -22,7 +24,7 @@ def half_width(plan: MatchPlan, pairs: Estimate) -> float:
         return pairs.ci95_mbb
     if pairs.count < 2:
         return math.inf
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         return sequence_half_width(pairs.sd_mbb, pairs.count, _TUNED_BOARDS)
     return sequence_half_width(pairs.sd_mbb, pairs.count)
 
@@ -52,6 +54,17 @@ class ChipsResult(TypedDict):
     sd_mbb: float | None
 
 
+class SearchSummary(TypedDict):
+    """Of decisions on the streets that are searched, as JSON."""
+
+    solves: int
+    fallbacks: int  # decisions the blueprint made instead
+    seconds_p50: float
+    seconds_p99: float
+    seconds_max: float
+    players: NotRequired[dict[str, "SearchSummary"]]  # by A and B, where both search
+
+
 class MatchResult(TypedDict):
     """`result.json`; A's result. The last two where hands are scored otherwise than in chips as played."""
 
@@ -73,8 +86,10 @@ class MatchResult(TypedDict):
     seconds: float
     hands_per_second: float
     faults: int
+    first_fault: NotRequired[str]
     chips: NotRequired[ChipsResult]
     variance_ratio: NotRequired[float | None]
+    search: NotRequired[SearchSummary]  # where a player searches
 
 
 @dataclass(frozen=True)
@@ -83,7 +98,7 @@ class Effort:
 
     seconds: float
     hands_before: int = 0
-    faults: int = 0
+    faults: Faults = field(default_factory=Faults)
 
 
 def match_result(
@@ -117,8 +132,10 @@ def match_result(
         positions=[_position(estimate(values[:, position], unit), position) for position in range(2)],
         seconds=effort.seconds,
         hands_per_second=(2 * pairs.count - effort.hands_before) / effort.seconds,
-        faults=effort.faults,
+        faults=effort.faults.count,
     )
+    if effort.faults.count:
+        result["first_fault"] = effort.faults.first
     if chips is not None:
         played = estimate(raw.mean(axis=1), unit)
         result["chips"] = ChipsResult(

@@ -5,35 +5,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.agent.strategy_player import Decision
+from foldwise.agent.tracker import Step
+from foldwise.game.arrays import Float
 from foldwise.game.betting import Action
 from foldwise.game.cards import cards_text
 from foldwise.game.hole_cards import PAIR_CARDS, pair_number
 from foldwise.game.match_state import MatchState
 from foldwise.game.showdown import RangeShowdown
-from foldwise.search.ranges import Float, Policy
+from foldwise.search.ranges import Policy
 from foldwise.search.street import StreetSearch
 
 _NUM_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class SearchDecision:
-    """One decision of a searching player, and what it came from."""
+class SearchDecision(Decision):
+    """One decision of a searching player, and what it came from. Its node is one of the solved tree."""
 
-    state: str
-    hand: str
     street: str
-    nodes: int
+    nodes: int  # of the tree
     iterations: int
     solves: int  # of this street so far
-    ranges: tuple[str, str]  # at the street's root, ours first: how many hands it is as wide as, and its likeliest
+    ranges: tuple[str, str]  # at the street's root, ours first: how wide, and the likeliest hands
     value_chips: float  # of our hand at the root, over the whole hand
     added: list[int]  # raises beyond the menu
-    actions: list[str]
-    probabilities: list[float]
-    postprocessed: list[float]
-    action: str
-    seconds: float
 
     def __str__(self) -> str:
         rows = ", ".join(
@@ -43,12 +39,15 @@ class SearchDecision:
         added = f", added {' '.join(map(str, self.added))}" if self.added else ""
         return (
             f"{self.state} | {self.street} solved from its root: {self.nodes} nodes, {self.iterations} iterations, "
-            f"{self.solves} solves{added} | ours {self.ranges[0]} | his {self.ranges[1]} | "
-            f"{self.hand} is worth {self.value_chips:+.0f} chips | {rows} | plays {self.action} | {self.seconds:.2f} s"
+            f"{self.solves} {'solve' if self.solves == 1 else 'solves'}{added} | ours {self.ranges[0]} | "
+            f"his {self.ranges[1]} | {self.hand} is worth {self.value_chips:+.0f} chips | {rows} | "
+            f"plays {self.action} | {self.seconds:.2f} s"
         )
 
 
-def explain(state: MatchState, search: StreetSearch, policy: Policy, action: Action, seconds: float) -> SearchDecision:
+def explain(
+    state: MatchState, search: StreetSearch, policy: Policy, bucket: int, action: Action, seconds: float
+) -> SearchDecision:
     """What a searching player saw when it chose."""
     problem, subgame = search.problem, search.subgame
     own = problem.position
@@ -56,9 +55,22 @@ def explain(state: MatchState, search: StreetSearch, policy: Policy, action: Act
     hand = pair_number(*state.hole_cards[own])
     at = subgame.node_at(search.path)
     met = float(RangeShowdown(problem.board).fold(problem.ranges[1 - own])[hand])
+    actions = [one.text(limit) for one in policy.actions]
+    played = [entry for part in state.betting.actions for entry in part]
     return SearchDecision(
         state=state.text(),
+        node=at,
+        abstract_betting=state.betting.betting_text(),
+        steps=[Step(player, one.text(limit), at, at, 1.0, at) for player, one in played],
         hand=cards_text(state.hole_cards[own]),
+        bucket=bucket,
+        reached=True,
+        actions=actions,
+        abstract_actions=actions,
+        probabilities=subgame.strategy(at)[:, hand].tolist(),
+        postprocessed=policy.rows[:, hand].tolist(),
+        action=action.text(limit),
+        seconds=seconds,
         street="river" if len(problem.board) == 5 else "turn",
         nodes=len(subgame.nodes),
         iterations=subgame.iteration,
@@ -66,11 +78,6 @@ def explain(state: MatchState, search: StreetSearch, policy: Policy, action: Act
         ranges=(range_text(problem.ranges[own]), range_text(problem.ranges[1 - own])),
         value_chips=float(subgame.values(own)[hand]) / met if met > 0.0 else 0.0,
         added=sorted({amount for amounts in search.added.values() for amount in amounts}),
-        actions=[one.text(limit) for one in policy.actions],
-        probabilities=subgame.strategy(at)[:, hand].tolist(),
-        postprocessed=policy.rows[:, hand].tolist(),
-        action=action.text(limit),
-        seconds=seconds,
     )
 
 

@@ -10,7 +10,7 @@ The rest is the language of `postprocess.language`, which knows nothing of searc
 import re
 from typing import Final, NamedTuple
 
-from foldwise.postprocess.language import PipelineError, parse_pipeline
+from foldwise.postprocess.language import PipelineError, expand_sweep, parse_pipeline, split_variants
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.gadgets import GADGETS
 from foldwise.search.modes import MODES
@@ -55,6 +55,11 @@ def parse_steps(text: str) -> PlayerSteps:
         return PlayerSteps(settings, parse_pipeline(rest))
     except PipelineError as error:
         raise PipelineError(text, match.end() + error.position, error.complaint) from None
+
+
+def parse_variants(text: str) -> list[PlayerSteps]:
+    """A comma-separated list of variants, sweeps expanded."""
+    return [parse_steps(single) for variant in split_variants(text) for single in expand_sweep(variant)]
 
 
 def _settings(text: str, start: int, inside: str) -> SearchSettings:

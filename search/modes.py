@@ -1,8 +1,8 @@
-"""How much is solved: bet sizes by depth of the stacks, and iterations by size of the tree.
+"""How much is solved: bet sizes by depth of the stacks, and visits by size of the tree.
 
 An all-in into a small pot is a hundred pots: it makes a tree slow to converge and is rarely played, so menus shrink as
 stacks get deep. Nothing is lost for good: a size that somebody makes is added with its exact amount.
-Iterations come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
+Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,12 @@ class Budget:
     """How long one street is solved."""
 
     hand_nodes: float
-    fewest: int  # iterations, whatever the tree
+    fewest: int  # visits, whatever the tree
     most: int
 
-    def iterations(self, hand_nodes_an_iteration: float) -> int:
-        return int(min(max(self.hand_nodes / hand_nodes_an_iteration, self.fewest), self.most))
+    def visits(self, hand_nodes_a_visit: float) -> int:
+        """How often every node is visited, on every river."""
+        return int(min(max(self.hand_nodes / hand_nodes_a_visit, self.fewest), self.most))
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,6 @@ class Mode:
     sizes: tuple[Sizes, ...]  # deepest first; the last serves all
     turn: Budget
     river: Budget
-    limit_seconds: float | None  # of one decision: beyond it the blueprint answers
 
     def menu(self, root: BettingState) -> BetMenu:
         """Bet sizes of the solve from a street's root."""
@@ -79,9 +79,8 @@ MODES: Final = {
         Mode(
             "fast",
             (_NO_ALL_IN, _POT_AND_ALL_IN, _SHALLOW),
-            turn=Budget(450e6, 20, 120),
+            turn=Budget(300e6, 8, 80),
             river=Budget(60e6, 50, 300),
-            limit_seconds=5.0,
         ),
         Mode(
             "normal",
@@ -90,9 +89,8 @@ MODES: Final = {
                 Sizes(2.5, "f c 0.5p 1p a | f c 1p a | f c a | f c", "f c 0.5p 1p a | f c a | f c"),
                 _SHALLOW,
             ),
-            turn=Budget(2e9, 30, 200),
+            turn=Budget(1.8e9, 12, 150),
             river=Budget(150e6, 100, 600),
-            limit_seconds=6.5,
         ),
         Mode(
             "deep",
@@ -104,9 +102,8 @@ MODES: Final = {
                     "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c",
                 ),
             ),
-            turn=Budget(40e9, 300, 2000),
+            turn=Budget(40e9, 100, 1000),
             river=Budget(4e9, 500, 4000),
-            limit_seconds=None,
         ),
     )
 }

@@ -11,7 +11,6 @@ log says so once, and the report counts it.
 """
 
 import logging
-import math
 import os
 import time
 from collections.abc import Callable
@@ -22,15 +21,17 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.agent.decision_kernels import action_draw, drawn_action
-from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.python_rules import load_rules
+from foldwise.agent.strategy_player import Decision, StrategyPlayer
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import pair_number
 from foldwise.game.match_state import MatchState
+from foldwise.game.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
-from foldwise.search.explanation import SearchDecision, explain
-from foldwise.search.gadgets import make_gadget, zero_sum
+from foldwise.search.explanation import explain
+from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings
@@ -39,7 +40,7 @@ from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
 
 _TURN, _RIVER = 2, 3
-_ONE_ITERATION = Budget(0.0, 1, 1)
+_ONE_VISIT = Budget(0.0, 1, 1)
 _log = logging.getLogger(__name__)
 
 
@@ -77,6 +78,11 @@ class _Key(NamedTuple):
     board: tuple[int, ...]
 
 
+def _num_cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @cache
 def shared_workspace() -> Workspace:
     """Tables and threads of all searching seats of this process."""
@@ -94,8 +100,10 @@ class SearchPlayer:
         *,
         threads: int | None = None,
         workspace: Workspace | None = None,
-        limit_seconds: float | None = None,
+        menu: BetMenu | None = None,
+        weights: GadgetWeights = DEFAULT_WEIGHTS,
     ):
+        """`menu` takes the place of the mode's bet sizes."""
         check_searchable(table)
         self.table = table
         self.settings = settings
@@ -103,11 +111,13 @@ class SearchPlayer:
         self.name = table.name
         self.report = SearchReport()
         self.ranges = TableRanges(table)
-        self.listener: Callable[[SearchDecision], None] | None = None
-        self._pipeline = pipeline
-        self._threads = threads or os.cpu_count() or 1
+        self.listener: Callable[[Decision], None] | None = None
+        self._pipeline = load_rules(pipeline)
+        self._threads = threads or _num_cores()
         self._workspace = workspace or shared_workspace()
-        self._limit_seconds = limit_seconds
+        self._limit_seconds: float | None = None
+        self._menu = menu
+        self._weights = weights
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
         self._keeps_branches = False
         self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
@@ -115,7 +125,7 @@ class SearchPlayer:
         self._has_complained = False
 
     def warm_up(self) -> None:
-        """Compile everything, and touch the memory of a solve, before the first hand: one iteration of each street."""
+        """Compile everything, and touch the memory of a solve, before the first hand: one visit of each street."""
         self.table.warm_up()
         betting = BettingState(self.definition)
         board = tuple(self.definition.deck[: self.definition.board_sizes[-1]])
@@ -124,36 +134,50 @@ class SearchPlayer:
                 betting.apply(CALL_ACTION)
             state = PublicState(betting, board[: self.definition.board_sizes[street]], betting.player_to_act, 0)
             if self.settings.on(street) is not None:
-                self._policy(state, lambda: None, _ONE_ITERATION)
+                self._policy(state, lambda: None, _ONE_VISIT)
         self._kept.clear()
         self.report = SearchReport()
 
     def measure(self) -> None:
         """For whoever asks for all answers of a street: walk back and forth on it, and let no clock decide."""
         self._keeps_branches = True
-        self._limit_seconds = math.inf
+        self.limit_time(None)
+
+    def limit_time(self, seconds: float | None) -> None:
+        """What a decision may take before the blueprint answers; None where nobody waits."""
+        self._limit_seconds = seconds
 
     def choose(self, state: MatchState) -> Action:
-        if self.settings.on(state.betting.round) is None:
-            return self.table.choose(state)
-        start = time.monotonic()
+        if self.listener is not None:
+            decision, action = self.explain(state)
+            self.listener(decision)
+            return action
+        return self._choose(state)[0]
+
+    def explain(self, state: MatchState) -> tuple[Decision, Action]:
+        """The same choice, with everything it came from."""
+        action, policy = self._choose(state)
+        if policy is None:
+            return self.table.explain(state)
         public = self._public(state)
-        policy = self.policy(public)
+        search = self._street(public, public.betting.round, lambda: None)
+        return explain(state, search, policy, public.own_buckets[-1], action, self.report.seconds[-1]), action
+
+    def _choose(self, state: MatchState) -> tuple[Action, Policy | None]:
+        """The choice, and the rows it was drawn from where they were searched for."""
+        if self.settings.on(state.betting.round) is None:
+            return self.table.choose(state), None
+        start = time.monotonic()
+        policy = self.policy(self._public(state))
         if policy is None:
             self.report.fallbacks += 1
             action = self.table.choose(state)
         else:
             row = np.ascontiguousarray(policy.rows[:, pair_number(*state.hole_cards[state.position])])
-            number = sum(map(len, state.betting.actions))
-            draw = action_draw(self.table.seat.seed, state.hand_number, number)
+            draw = action_draw(self.table.seat.seed, state.hand_number, sum(map(len, state.betting.actions)))
             action = policy.actions[int(drawn_action(row, draw))]
-        seconds = time.monotonic() - start
-        self.report.seconds.append(seconds)
-        if self.listener is not None and policy is not None:
-            self.listener(
-                explain(state, self._street(public, public.betting.round, lambda: None), policy, action, seconds)
-            )
-        return action
+        self.report.seconds.append(time.monotonic() - start)
+        return action, policy
 
     def observe(self, state: MatchState) -> None:
         """Solve a street as soon as its card is known, also while the opponent is to act."""
@@ -174,7 +198,7 @@ class SearchPlayer:
         start = time.monotonic()
         mode = self.settings.on(state.betting.round)
         assert mode is not None
-        limit = self._limit_seconds or mode.limit_seconds
+        limit = self._limit_seconds
 
         def brake() -> None:
             if limit is not None and time.monotonic() - start > limit:
@@ -243,10 +267,10 @@ class SearchPlayer:
             board=board,
             ranges=ranges,
             position=state.position,
-            menu=(mode.menu(root) if turn is None else turn.problem.menu),
+            menu=self._menu or (mode.menu(root) if turn is None else turn.problem.menu),
             budget=budget or (mode.turn if street == _TURN else mode.river),
             pipeline=self._pipeline,
-            gadget=make_gadget(self.settings.gadget, 1 - state.position, values),
+            gadget=make_gadget(self.settings.gadget, 1 - state.position, values, self._weights),
             threads=self._threads,
             workspace=self._workspace,
         )

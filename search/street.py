@@ -28,7 +28,9 @@ from foldwise.solver.subgame.workspace import Workspace
 _AGAIN_SHARE = 0.5
 # and counts from this share of them, so that the discounts forget what the new size changes.
 _FROM_SHARE = 0.25
-_BLOCK = 5  # iterations between two looks at the brake
+# River cards an iteration on the turn walks. At the work of 30 iterations over all 48 a limped pot is left exploitable for
+# 7.8% of it by all rivers, 2.3% by 12, 1.4% by 6.
+_RIVERS = 6
 
 Brake = Callable[[], None]  # raises when there is no time left
 
@@ -73,15 +75,15 @@ class StreetSearch:
             frozen=self.frozen,
             extra_sizes=self.added,
             workspace=problem.workspace,
+            rivers=_RIVERS,
         )
-        left = problem.budget.iterations(hand_nodes_of(subgame))
+        visits, size = problem.budget.visits(hand_nodes_of(subgame)), subgame.samples_per_visit
         if earlier is not None:
-            subgame.start_from(earlier, max(1, int(_FROM_SHARE * left)))
-            left = max(1, int(_AGAIN_SHARE * left))
-        while left > 0:
+            subgame.start_from(earlier, size * max(1, int(_FROM_SHARE * visits)))
+            visits = max(1, int(_AGAIN_SHARE * visits))
+        for _ in range(visits):
             brake()
-            subgame.run(min(_BLOCK, left))
-            left -= _BLOCK
+            subgame.run(size)
         self.num_solves += 1
         return subgame
 
@@ -126,7 +128,7 @@ class StreetSearch:
 
 
 def hand_nodes_of(subgame: Subgame) -> float:
-    """Public nodes times hands of one iteration, which walks for both players."""
+    """Public nodes times hands of a visit of the whole tree, which walks for both players."""
     trunk = int((subgame.nodes["street"] == subgame.nodes[0]["street"]).sum())
     below = len(subgame.nodes) - trunk
     return 2.0 * (trunk * subgame.board.pairs.size + below * len(subgame.river_cards) * (47 * 46 // 2))

@@ -50,13 +50,11 @@ class Solver(Protocol):
         """By name, the arrays it continues from: filled in place when a run is resumed."""
 
 
-class CheckpointManifest(BaseModel):
-    """`checkpoint.json`."""
+class SavedRun(BaseModel):
+    """What every checkpoint says of its run."""
 
     model_config = ConfigDict(extra="forbid")
 
-    format_version: int = FORMAT_VERSION
-    kind: str = "foldwise checkpoint"
     config: dict[str, Any]
     abstraction: str
     iterations: int
@@ -65,6 +63,13 @@ class CheckpointManifest(BaseModel):
     effective_iterations: float
     history: list[Evaluation]
     arrays: dict[str, ArrayEntry]
+
+
+class CheckpointManifest(SavedRun):
+    """`checkpoint.json`."""
+
+    format_version: int = FORMAT_VERSION
+    kind: str = "foldwise checkpoint"
 
 
 def save_checkpoint(
@@ -98,14 +103,7 @@ def save_checkpoint(
 def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstraction: str) -> CheckpointManifest:
     """Restore a solver from its checkpoint; a config that differs is refused, naming the difference."""
     manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "run to resume")
-    difference = first_difference(manifest.config, config)
-    if difference is not None:
-        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
-    if manifest.abstraction != abstraction:
-        raise FormatError(
-            f"{str(folder)!r} cannot be resumed: its abstraction is {manifest.abstraction}, this one's {abstraction}; "
-            "the code or the tables behind it changed"
-        )
+    check_resumable(folder, manifest, first_difference(manifest.config, config), abstraction)
     for entry in manifest.arrays.values():
         verify_array(folder, entry)
     for name, array in solver.arrays().items():
@@ -114,6 +112,17 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
     solver.nodes = manifest.nodes
     solver.effective_iterations = manifest.effective_iterations
     return manifest
+
+
+def check_resumable(folder: Path, saved: SavedRun, difference: str | None, abstraction: str) -> None:
+    """Refuse a run whose config differs, or whose abstraction is another by now."""
+    if difference is not None:
+        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
+    if saved.abstraction != abstraction:
+        raise FormatError(
+            f"{str(folder)!r} cannot be resumed: its abstraction is {saved.abstraction}, this one's {abstraction}; "
+            "the code or the tables behind it changed"
+        )
 
 
 def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: int) -> float | None:

@@ -12,12 +12,20 @@ settings.load_profile("pinned")
 
 @pytest.fixture(scope="session")
 def local_broker(tmp_path_factory):
-    """A real broker for all tests of this process: mosquitto where it is installed, amqtt otherwise."""
+    """A real broker for all tests of this process: mosquitto where it is installed, our own otherwise."""
     from tests.support.network import start_broker
 
     broker = start_broker(tmp_path_factory.mktemp("broker"))
     yield broker
     broker.stop()
+
+
+@pytest.fixture
+def own_time(monkeypatch):
+    """The dealer's time passes only when the test says so."""
+    from tests.support.table import Time
+
+    return Time(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,8 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.game.errors import DefinitionError, FormatError, naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
@@ -50,7 +51,7 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
-        with path.open("wb") as stream:
+        with naming(path), path.open("wb") as stream:
             np.lib.format.write_array_header_2_0(stream, np.lib.format.header_data_from_array_1_0(array))
             data = memoryview(array.reshape(-1).view(np.uint8).data)
             for start in range(0, len(data), _CHUNK_BYTES):
@@ -132,21 +133,7 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
 
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     """Make `manifest` the current one by a single rename."""
-    temporary = folder / f".{name}.tmp"
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(manifest.model_dump_json(indent=1) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(folder / name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
 
 
 def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:

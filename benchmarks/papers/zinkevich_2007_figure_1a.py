@@ -15,7 +15,7 @@ from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.abstraction.strategy import Evaluation
 from foldwise.solver.config import RunConfig
-from foldwise.solver.run import Run
+from foldwise.solver.run import SolverRun
 
 # Name, the paper's exploitability in mb/h, its hours, its iterations.
 PAPER = {
@@ -76,7 +76,7 @@ def _solve(
         "solver.checkpoint_seconds": 300.0,
     }
     config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
-    run = Run(build_abstract_game(config), config, folder, resume)
+    run = SolverRun(build_abstract_game(config), config, folder, resume)
     matrices = run.game.deals.matrices
     counted = matrices.boards_counted if matrices is not None else None
     boards = "all boards" if counted is None else f"{counted:,} of 134,459 boards"

@@ -1,9 +1,5 @@
-"""A broker on this machine for demos, tests and benchmarks: mosquitto where it is installed, amqtt otherwise.
+"""A broker process on this machine for demos, tests and benchmarks: mosquitto where it is installed, else our own."""
 
-Run as a module it is amqtt: `python -m foldwise.cli.support.local_broker PORT`.
-"""
-
-import asyncio
 import contextlib
 import getpass
 import shutil
@@ -14,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-_START_SECONDS = 20.0
+_START_SECONDS = 120.0  # far beyond any load
 _END_SECONDS = 5.0
 
 
@@ -41,10 +37,10 @@ class LocalBroker:
         config: str = "",
         listener_config: str = "",
         port: int | None = None,
-        prefer_amqtt: bool = False,
+        prefer_own: bool = False,
     ):
         self._folder = folder
-        self._program = None if prefer_amqtt else find_mosquitto()
+        self._program = None if prefer_own else find_mosquitto()
         if self._program is None and (config or listener_config):
             raise FileNotFoundError("mosquitto is not installed: this configuration needs it")
         self._config = config
@@ -54,7 +50,7 @@ class LocalBroker:
 
     @property
     def name(self) -> str:
-        return "mosquitto" if self._program is not None else "amqtt"
+        return "mosquitto" if self._program is not None else "own"
 
     @property
     def url(self) -> str:
@@ -71,7 +67,7 @@ class LocalBroker:
             path.write_text(f"{user}{anonymous}set_tcp_nodelay true\n{self._config}{listener}", encoding="utf-8")
             arguments = [self._program, "-c", str(path)]
         else:
-            arguments = [sys.executable, "-m", "foldwise.cli.support.local_broker", str(self.port)]
+            arguments = [sys.executable, "-m", "foldwise.matches.network.broker", str(self.port)]
         with (self._folder / f"{self.name}-{self.port}.log").open("ab") as log:
             self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + _START_SECONDS
@@ -107,22 +103,3 @@ class LocalBroker:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
-
-
-async def _serve(port: int) -> None:
-    from amqtt.broker import Broker
-
-    config: dict[str, Any] = {
-        "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
-        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
-    }
-    broker = Broker(config)
-    await broker.start()
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    await ended.wait()
-    await broker.shutdown()
-
-
-if __name__ == "__main__":
-    asyncio.run(_serve(int(sys.argv[1])))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from foldwise.abstraction.strategy import MANIFEST, Strategy
 from foldwise.agent.player import Player, make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-from foldwise.agent.strategy_player import OpenStrategy, parse_postprocess
+from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
@@ -30,6 +30,7 @@ from foldwise.matches.plan import Order, player_seeds, seated
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.hand import check_playable
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
 
 _DEAL_HANDS = 100_000
 _MAX_TABLES = 16
@@ -66,10 +67,18 @@ def player_name(spec: PlayerSpec) -> PlayerName:
     if spec.kind == PlayerKind.STRATEGY:
         return PlayerName(
             strategy=fingerprint_of(Strategy(spec.folder)),
-            pipeline=str(parse_postprocess(spec)),
+            pipeline=str(network_pipeline(spec.postprocess or "none")),
             translation=str(spec.translation or DEFAULT_TRANSLATION),
         )
     raise DefinitionError(f"player {str(spec)!r} cannot play on other machines: expected bot:NAME or strategy:DIR")
+
+
+def network_pipeline(text: str) -> Pipeline:
+    """Post-processing that another machine asks for; a rule of a file is refused: nobody runs code for a message."""
+    pipeline = parse_pipeline(text)
+    if pipeline.files:
+        raise DefinitionError(f"post-processing {text!r} cannot be played by workers: play it here, with --local")
+    return pipeline
 
 
 class StrategyShelf:
@@ -124,7 +133,7 @@ class StrategyShelf:
 
     def player(self, name: PlayerName, seed: int) -> Player:
         if name.strategy is not None:
-            pipeline, translation = parse_pipeline(name.pipeline), parse_translation(name.translation)
+            pipeline, translation = network_pipeline(name.pipeline), parse_translation(name.translation)
             return self.open(name.strategy).player(pipeline, seed, translation)
         return make_player(PlayerSpec(PlayerKind.BOT, name.bot or ""), seed)
 

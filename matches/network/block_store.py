@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.messages import (
@@ -25,7 +26,6 @@ from foldwise.matches.network.messages import (
     pack_values,
     unpack_values,
 )
-from foldwise.matches.plan import save_json
 from foldwise.matches.table.log import drop_unfinished_line
 
 JOB_FILE = "job.json"
@@ -148,7 +148,7 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
     if not resume:
         if path.exists():
             raise DefinitionError(f"{str(folder)!r} holds a comparison: continue it with --resume, or give another -o")
-        save_json(path, job.model_dump_json(indent=1) + "\n")
+        write_whole(path, job.model_dump_json(indent=1) + "\n")
         return job
     try:
         found = Job.model_validate_json(path.read_text(encoding="utf-8"))

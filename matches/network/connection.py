@@ -238,15 +238,15 @@ class Link:
                 lost, told = now, False
                 if now - since > _SETTLED_SECONDS:
                     pauses = waits(self._random)
+            if not told:
+                what = "connection lost" if since is not None else "not to be reached"
+                self._say(f"broker {self.broker}: {what} ({reason}); trying for {self._patience_seconds:g} s")
+                told = True
             if now - lost >= self._patience_seconds:
                 raise BrokerError(
                     f"no connection to broker {self.broker} for {self._patience_seconds:g} s ({reason}): given up; "
                     "check that it runs and can be reached"
                 )
-            if not told:
-                what = "connection lost" if since is not None else "not to be reached"
-                self._say(f"broker {self.broker}: {what} ({reason}); trying for {self._patience_seconds:g} s")
-                told = True
             left = self._patience_seconds - (now - lost)
             await asyncio.sleep(min(next(pauses), left))
 
@@ -325,7 +325,9 @@ class Link:
         async for message in client.messages:
             topic = str(message.topic)
             payload = message.payload if isinstance(message.payload, bytes) else b""
-            if self._receive is not None:
+            # Some brokers send more than was asked for (amqtt 0.12.1: the retained messages of everybody's
+            # subscriptions to every new client); receivers see their own topics only.
+            if self._receive is not None and any(map(message.topic.matches, self._subscribe)):
                 try:
                     self._receive(topic, payload)
                 except MessageError as error:

@@ -52,6 +52,7 @@ class Coordinator:
         listen: Callable[[], None] = lambda: None,
         patience_seconds: float = PATIENCE_SECONDS,
         silent_seconds: float = SILENT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ):
         self._store = store
         self._job = store.job.job
@@ -59,6 +60,7 @@ class Coordinator:
         self._listen = listen
         self._patience_seconds = patience_seconds
         self._silent_seconds = silent_seconds
+        self._clock = clock
         self._topics = broker.topics
         self._helpers: dict[str, _Helper] = {}
         self._queue = deque(store.missing())
@@ -89,12 +91,12 @@ class Coordinator:
 
     async def _look(self) -> None:
         """Wait for the end, and handle workers that fall silent and blocks that nobody can play."""
-        idle_since = connected_since = time.monotonic()
+        idle_since = connected_since = self._clock()
         while not self._done.is_set():
             try:
                 await asyncio.wait_for(self._done.wait(), _LOOK_SECONDS)
             except TimeoutError:
-                now = time.monotonic()
+                now = self._clock()
                 if not self._link.connected.is_set():
                     idle_since = connected_since = now  # the link has its own patience
                     continue
@@ -156,7 +158,7 @@ class Coordinator:
         if presence.program != program_version():
             self._tell(("program", name), f"worker {name} runs {presence.program}, we {program_version()}: not used")
             return
-        now = time.monotonic()
+        now = self._clock()
         if known is None:
             if len(self._helpers) >= _MAX_WORKERS:
                 raise MessageError(f"{_MAX_WORKERS} workers are known already")
@@ -180,7 +182,7 @@ class Coordinator:
             raise MessageError("a result of another job, worker or block")
         helper = self._helpers.get(name)
         if helper is not None:
-            helper.seen = time.monotonic()
+            helper.seen = self._clock()
             helper.held.pop(result.block, None)
         if result.values is not None:
             self._count(result)
@@ -250,6 +252,6 @@ class Coordinator:
         return found
 
     def _send(self, helper: _Helper, block: int) -> None:
-        helper.held[block] = time.monotonic()
+        helper.held[block] = self._clock()
         task = Task(job=self._job, block=block, work=self._store.blocks[block])
         self._link.send(self._topics.tasks(helper.name), task.encode())

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from foldwise.agent.player import Player, make_player
+from foldwise.agent.player import Explainer, Player
 from foldwise.agent.player_spec import PlayerKind
-from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.agent.strategy_player import Decision
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -20,6 +20,7 @@ from foldwise.game.match_state import view
 from foldwise.matches.plan import PLAN_FILE, MatchPlan, Run
 from foldwise.matches.table.hand import seat_of_position
 from foldwise.matches.table.log import LoggedHand, read_log
+from foldwise.search.players import make_player
 
 ENDING = ".explain.jsonl"
 Explained = dict[int, dict[str, Any]]  # of one hand: by number of the action, counted from 0 over both players
@@ -57,7 +58,7 @@ def explain_hand(hand: LoggedHand, players: Sequence[Player]) -> Explained:
     for actions in hand.betting.actions:
         for position, action in actions:
             player = players[position]
-            if isinstance(player, StrategyPlayer):
+            if isinstance(player, Explainer):
                 state = view(betting, hand.hole_cards, hand.board, position, hand.number)
                 decision, _ = player.explain(state)
                 explained[number] = as_record(decision, position, number, action.text(definition.limit))

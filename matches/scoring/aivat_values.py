@@ -45,7 +45,7 @@ class Values(NamedTuple):
     values: npt.NDArray[np.float32]  # [2, entries] in chips, to each player
 
 
-class Frames(NamedTuple):
+class ValueFrames(NamedTuple):
     """The path being walked; D deep, n hands."""
 
     node: npt.NDArray[np.int64]  # [D]
@@ -107,7 +107,7 @@ def fit_values(
                 break
             board = range_board(definition, cards)
             count = len(board.hands)
-            frames = Frames(
+            frames = ValueFrames(
                 np.zeros(depth, np.int64),
                 np.zeros(depth, np.int64),
                 np.zeros((depth, 2, count)),

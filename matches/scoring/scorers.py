@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
-from foldwise.agent.player import make_player
+from foldwise.abstraction.storage.whole_file import bytes_written_whole
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
 from foldwise.agent.translation import DEFAULT_TRANSLATION
@@ -19,30 +19,30 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
+from foldwise.matches.scores import SCORES, known_score, load_score
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import line_values, parse_state_line
+from foldwise.search.players import check_plays_tables, make_player
 
-SCORES = ("chips", "expectation", "aivat")
 Listener = Callable[[str, float], None]  # what is done, and its share
 Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
 
 
 def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
     """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
-    if score not in SCORES:
-        raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
-    known = [player for player in players if player.kind == PlayerKind.STRATEGY]
-    if score == "expectation" and len(known) < len(players):
-        other = next(player for player in players if player not in known)
+    needed = SCORES[known_score(score)].num_strategies
+    if needed:
+        for player in players:
+            check_plays_tables(player, f"--score {score}")
+    others = [player for player in players if player.kind != PlayerKind.STRATEGY]
+    if len(players) - len(others) < needed:
         raise DefinitionError(
-            f"--score expectation: {str(other)!r} is not a strategy: it takes two strategies, --score aivat one"
+            f"--score {score}: {str(others[0])!r} is not a strategy: it takes {needed} of them, --score chips any players"
         )
-    if score == "aivat" and not known:
-        raise DefinitionError("--score aivat: no player is a strategy folder; one at least must be")
 
 
 def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
@@ -64,11 +64,13 @@ def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[
 
 def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
     """How the lines of a match's logs are scored."""
-    if plan.score == "aivat":
-        return _aivat_scorer(plan, definition, threads, listen)
-    if plan.all_in_ev:
-        return lambda line, _: expected_line_values(line, definition)
-    return chips_scorer
+    scorer: Scorer = load_score(SCORES[plan.score].log_scorer)(plan, definition, threads, listen)
+    return scorer
+
+
+def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Chips as won, or averaged over the cards to come where all chips are in."""
+    return (lambda line, _: expected_line_values(line, definition)) if plan.all_in_ev else chips_scorer
 
 
 def chips_scorer(line: str, first: int) -> list[float]:
@@ -76,7 +78,8 @@ def chips_scorer(line: str, first: int) -> list[float]:
     return line_values(line)
 
 
-def _aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Played hands without the luck that one strategy, or both, explain."""
     check_score("aivat", plan.players)
     opened = {
         name: open_with_values(spec, threads, listen)
@@ -119,13 +122,14 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> MatchResult:
-    """A match by expectation: its boards scored, its hands played in memory for comparison. Continues what is there."""
+    """A match scored by its boards, its hands played in memory for comparison. Continues what is there."""
+    board_values = load_score(SCORES[plan.score].board_values)
     start = time.monotonic()
     matches: list[Float] = []
     chips: list[Float] = []
     while len(matches) < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         index = len(matches)
-        path = folder / f"{index:04d}.expectation.npy"
+        path = folder / f"{index:04d}.{plan.score}.npy"
         seed = (plan.seed + index) % 2**32
         if not path.exists():
 
@@ -133,10 +137,9 @@ def score_boards(
                 boards = before + done
                 listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
 
-            values = expectation_pairs(definition, plan.players, seed, plan.hands, threads, tell)
-            with path.with_suffix(".new").open("wb") as file:
+            values = board_values(definition, plan.players, seed, plan.hands, threads, tell)
+            with bytes_written_whole(path) as file:
                 np.save(file, values)
-            path.with_suffix(".new").replace(path)
         matches.append(_read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
     return match_result(plan, definition, matches, chips, Effort(time.monotonic() - start))

@@ -28,7 +28,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChildAnswer:
     """One child's values."""
 
     values: npt.NDArray[np.float64]  # [C]: to the traverser, mean over the child's threads

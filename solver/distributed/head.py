@@ -21,7 +21,7 @@ from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
 from foldwise.solver.config import RunConfig
-from foldwise.solver.distributed.batch import Answer, Batch, ChildProgress, ChildReport, external_options
+from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildProgress, ChildReport, external_options
 from foldwise.solver.distributed.child import HEAD_STREAMS
 from foldwise.solver.distributed.engine import Engine
 from foldwise.solver.distributed.pieces import Piece, child_piece, top_piece, whole_pieces
@@ -44,10 +44,10 @@ class Flight:
     buckets: npt.NDArray[np.int32]  # [W, 2]: preflop
     regrets: Float  # the tables as the first pass saw them
     rng: npt.NDArray[np.uint64]  # the generator as the first pass found it
-    answers: Callable[[], list[Answer]]
+    answers: Callable[[], list[ChildAnswer]]
 
 
-def weighted_values(batch: Batch, answers: Sequence[Answer]) -> Float:
+def weighted_values(batch: Batch, answers: Sequence[ChildAnswer]) -> Float:
     """Value of every continuation: the mean over children, weighted by F_{n,h}."""
     counts = np.stack([answer.flops for answer in answers])  # [N, W]
     totals = counts.sum(axis=0)

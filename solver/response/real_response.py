@@ -77,7 +77,7 @@ class Symmetries(NamedTuple):
     pairs: npt.NDArray[np.uint16]  # [24, 1326]
 
 
-class Work(NamedTuple):
+class ResponseMemory(NamedTuple):
     """Memory of one thread; N nodes, S streets, E early showdowns."""
 
     reach: Float  # [N, 1326]
@@ -186,13 +186,13 @@ class RealResponse:
     def num_carriers(self) -> int:
         return len(self._trees[0].carriers)
 
-    def _make_work(self, player: int) -> Work:
+    def _make_work(self, player: int) -> ResponseMemory:
         """Memory with the reach of the first street, which no board changes."""
         tree = self._trees[player]
         num_nodes, num_streets = len(tree.nodes), self.num_streets
         num_board = self._last + 2
         showdown = empty_board(num_board)
-        work = Work(
+        work = ResponseMemory(
             reach=np.zeros((num_nodes, NUM_PAIRS)),
             value=np.zeros((num_nodes, NUM_PAIRS)),
             live=np.zeros(num_nodes, np.bool_),

@@ -105,3 +105,8 @@ class ChanceInPieces(Mccfr):
                 piece_value,
             )
         )
+
+
+def make_chance(game: AbstractGame, config: SolverConfig) -> Mccfr:
+    """Chance sampling, in pieces where the config says so."""
+    return ChanceInPieces(game, config) if config.pieces else Mccfr(game, config)

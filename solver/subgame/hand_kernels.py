@@ -15,7 +15,7 @@ FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody
 
 
 class Rules(NamedTuple):
-    """Numbers of one iteration (see `solver.full_width.vector_cfr.Steps`) and what a walk is for."""
+    """Numbers of one iteration (see `solver.full_width.schedules.Steps`) and what a walk is for."""
 
     positive: np.float32
     negative: np.float32

@@ -23,8 +23,9 @@ from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
 from foldwise.game.showdown_lane_kernels import LaneBoard
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
+from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
+from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.block_kernels import BlockFrames
 from foldwise.solver.subgame.cut import (
@@ -32,6 +33,7 @@ from foldwise.solver.subgame.cut import (
     cut_blocks,
     cut_river,
     cut_turn,
+    gather_leaves,
     make_block_frames,
     num_groups,
     number_actions,
@@ -82,7 +84,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 class Subgame:
     """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
 
-    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `schedule` is a name of `samplers.FULL_WIDTH` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
     and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
     memory to share with other subgames.
@@ -119,7 +121,7 @@ class Subgame:
         for at, path in enumerate(self.paths):
             self._node_at.setdefault(path, at)
         self.actions = self.actions_at(0)
-        self._schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self._schedule: Schedule = load_rule(schedule) if isinstance(schedule, str) else schedule
         self._workspace = workspace or Workspace()
 
         self._on_river = len(board) == _RIVER_CARDS
@@ -133,12 +135,14 @@ class Subgame:
         )
         if self._on_river:
             self._leaves = cut_river(self.nodes, num_trunk_hands)
+            runs = [range(leaf, leaf + 1) for leaf in range(self._leaves.node.size)]
             shares = samples = share_pieces(self.nodes, self._leaves, threads)
         else:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
-            shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
+            runs = gather_leaves(self.nodes, self._leaves)
+            shares, samples = (share_boards(runs, count, threads) for count in (num_boards, rivers))
         self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
-        self._blocks = cut_blocks(self.nodes)
+        self._blocks = cut_blocks(self.nodes, self._leaves, runs)
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
 
@@ -263,7 +267,7 @@ class Subgame:
         shares = []
         for thread in self._threads:
             pieces = thread.places.copy()
-            pieces[:, 1] = order[thread.places[:, 1]]
+            pieces[:, 2] = order[thread.places[:, 2]]
             shares.append(pieces)
         return shares
 

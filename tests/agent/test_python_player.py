@@ -41,7 +41,7 @@ def test_a_player_from_a_file(caller):
 @pytest.mark.parametrize(
     "spec, message",
     [
-        ("python:caller.py", "expected python:FILE.py:CLASS"),
+        ("python:caller.py", "expected python:FILE.py:NAME"),
         ("python:none.py:Caller", "a file that exists"),
         ("python:caller.py:Other", "no attribute 'Other'"),
         ("python:caller.py:Mute", r"no choose\(state\)"),

@@ -102,7 +102,7 @@ async def test_engine_plays_the_hands_of_sockets(name, num_hands, tmp_path):
             for player, port in zip(players, table.ports)
         )
     )
-    outcome = await table.finish(60.0)
+    outcome = await table.finish()
     assert outcome.completed
     assert not outcome.complaints()
     assert [report.faults for report in reports] == [0, 0]
@@ -339,7 +339,7 @@ async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     )
     await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
     assert await asyncio.wait_for(program.wait(), 60.0) == 0
-    outcome = await table.finish(60.0)
+    outcome = await table.finish()
     assert not outcome.complaints()
     player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)
     match = MemoryMatch("m", "leduc", definition, 20, 6, ("Alice", "Bob"))

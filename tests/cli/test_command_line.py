@@ -13,13 +13,13 @@ from typing import Annotated
 import pytest
 import typer
 
+from foldwise.abstraction.storage.whole_file import written_whole
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli import entry
 from foldwise.cli.main import COMMANDS, main
 from foldwise.cli.support.output import stdout
 from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import FormatError
-from foldwise.matches.plan import written_whole
 from tests.support.network import write_strategy
 from tests.support.places import ROOT
 
@@ -192,7 +192,7 @@ def test_an_interrupt_while_modules_are_read_is_one_line(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         entry.run()
     assert ended.value.code == 130
-    assert capsys.readouterr().err == "foldwise: interrupted\n"
+    assert capsys.readouterr().err.startswith("foldwise: interrupted: give the command again")
 
 
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TB"), OverflowError("int too large")])

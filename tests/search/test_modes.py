@@ -1,4 +1,4 @@
-"""Bet sizes by depth of the stacks, iterations by size of the tree."""
+"""Bet sizes by depth of the stacks, visits by size of the tree."""
 
 import pytest
 
@@ -40,11 +40,11 @@ def test_a_fast_search_has_no_all_in_into_a_small_pot_and_one_into_a_large():
         assert (Action(RAISE, 20_000) in legal_actions(root, fast.menu(root))) == is_offered
 
 
-def test_iterations_come_from_the_budget_alone():
+def test_visits_come_from_the_budget_alone():
     budget = Budget(450e6, 20, 120)
-    assert budget.iterations(7.8e6) == 57
-    assert budget.iterations(1e9) == 20
-    assert budget.iterations(1.0) == 120
+    assert budget.visits(7.8e6) == 57
+    assert budget.visits(1e9) == 20
+    assert budget.visits(1.0) == 120
 
 
 def test_an_unknown_mode_is_refused():

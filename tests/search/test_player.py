@@ -30,7 +30,7 @@ HOLES = (tuple(parse_cards("KdQd")), tuple(parse_cards("8c8s")))
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch):
     """All that is tested here holds for any number of iterations."""
-    mode = replace(MODES["fast"], turn=Budget(0.0, 6, 6), river=Budget(0.0, 8, 8), limit_seconds=None)
+    mode = replace(MODES["fast"], turn=Budget(0.0, 2, 2), river=Budget(0.0, 8, 8))
     monkeypatch.setitem(MODES, "fast", mode)
 
 
@@ -171,7 +171,8 @@ def test_values_of_the_alternative_add_up_to_zero():
 
 
 def test_out_of_time_the_blueprint_answers_and_says_so_once(caplog):
-    searching = player(limit_seconds=1e-9)
+    searching = player()
+    searching.limit_time(1e-9)
     with caplog.at_level(logging.WARNING, "foldwise.search.player"):
         for line in LINES.values():
             state = betting(*line)

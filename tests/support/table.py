@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from foldwise.game.definition import parse_definition
+from foldwise.matches.table import dealer, seat_connection
 from foldwise.matches.table.dealer import Dealer, MatchSettings
 from tests.support.places import GOLDEN
 
@@ -71,6 +74,44 @@ async def send_all(writer: asyncio.StreamWriter, data: bytes) -> None:
         await writer.drain()
 
 
+class Time:
+    """The dealer's time, passing only when the test says so: its waits for clients, and what answers cost them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self._seconds = 1e9
+        self._waits: dict[asyncio.Future[None], float] = {}
+        self.num_waits = 0
+        wait = seat_connection.Readiness.wait
+
+        async def wait_in_own_time(readiness: seat_connection.Readiness, timeout_seconds: float | None) -> bool:
+            if timeout_seconds is None:
+                return await wait(readiness, None)
+            over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waits[over] = self._seconds + timeout_seconds
+            self.num_waits += 1
+            waiting = asyncio.ensure_future(wait(readiness, None))
+            try:
+                done, _ = await asyncio.wait((waiting, over), return_when=asyncio.FIRST_COMPLETED)
+                return waiting in done
+            finally:
+                waiting.cancel()
+                del self._waits[over]
+
+        monkeypatch.setattr(seat_connection.Readiness, "wait", wait_in_own_time)
+        monkeypatch.setattr(dealer, "_now", lambda: int(self._seconds * 1e6))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the dealer waits for a client, and has read all that came."""
+        return bool(self._waits)
+
+    def advance(self, seconds: float) -> None:
+        self._seconds += seconds
+        for over, deadline in self._waits.items():
+            if deadline <= self._seconds and not over.done():
+                over.set_result(None)
+
+
 class Table:
     """A dealer running as a task beside its clients."""
 
@@ -82,8 +123,16 @@ class Table:
         self.ports = self._dealer.open()
         self._task = asyncio.create_task(self._dealer.run())
 
-    async def finish(self, seconds: float = 20.0) -> Outcome:
-        self.outcome.completed = await asyncio.wait_for(self._task, seconds)
+    @property
+    def finished(self) -> bool:
+        return self._task.done()
+
+    @property
+    def num_seated(self) -> int:
+        return len(self._dealer._seats)
+
+    async def finish(self) -> Outcome:
+        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a dealer that hangs gets there
         log = self._folder / f"{self._settings.name}.log"
         self.outcome.log = log.read_text(encoding="latin-1") if log.exists() else ""
         return self.outcome

@@ -13,8 +13,8 @@ from foldwise.abstraction.cards import hand_strength_kernels
 from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.cards.card_building import build_cards
-from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.card_building import MAKERS, build_cards
+from foldwise.abstraction.cards.card_config import METHODS, CardConfig, PublicClusters, StreetCards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.percentile import (
     flop_class_rows,
@@ -338,3 +338,9 @@ def test_raw_numbers_are_distinct_for_distinct_cards(deck):
     hand, board = deck[:2], deck[2:5]
     assert abstraction.bucket(hand, board) == abstraction.bucket(hand[::-1], board[::-1])
     assert abstraction.bucket(hand, board) != abstraction.bucket(hand, [*deck[2:4], deck[5]])
+
+
+def test_every_method_has_its_maker():
+    assert METHODS.keys() == MAKERS.keys()
+    with pytest.raises(ValueError, match=r"got 'percentil' \(did you mean percentile\?\)"):
+        StreetCards(method="percentil", buckets=5)

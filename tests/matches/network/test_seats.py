@@ -19,13 +19,15 @@ from foldwise.matches.network.messages import SeatPresence
 from foldwise.matches.network.player import RemoteSeat
 from foldwise.matches.network.table_server import TableServer, deal_at_broker
 from foldwise.matches.table.log import is_complete
-from tests.support.network import ROOT, Listener, at, broker_name, ended, start_broker, until, url, within
+from tests.support.network import ROOT, SECONDS, Listener, at, broker_name, ended, start_broker, until, url, within
 from tests.support.table import Table, make_settings
 
 LEDUC = find_definition("leduc")
 EXAMPLE = ROOT / "docs" / "examples" / "mosquitto"
 BOTS = ("random", "strength")
-mosquitto_only = pytest.mark.skipif(broker_name() != "mosquitto", reason="amqtt has no access lists of this form")
+mosquitto_only = pytest.mark.skipif(
+    broker_name() != "mosquitto", reason="no mosquitto: the shipped access list, passwords and TLS are not checked"
+)
 
 
 def quiet(text):
@@ -42,7 +44,7 @@ def bot(seat):
 
 async def sit(broker, seat, say=quiet, player=None, table="demo", **options):
     """A bot at a seat of the table."""
-    remote = RemoteSeat(broker, table, seat + 1, say, **options)
+    remote = RemoteSeat(broker, table, seat + 1, say, **{"deadline_seconds": SECONDS, **options})
     return await remote.play(player or bot(seat), lambda dealt: dealt)
 
 
@@ -57,7 +59,7 @@ async def log_over_tcp(config, folder):
         asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", port) for seat, port in enumerate(table.ports)
     ]
     await asyncio.gather(*clients)
-    return (await table.finish(60)).log
+    return (await table.finish()).log
 
 
 @pytest.fixture(scope="module")
@@ -149,19 +151,20 @@ async def test_a_seat_that_leaves_can_be_taken_up(local_broker, tmp_path, tcp_lo
     assert log.read_text() == tcp_log
 
 
-async def test_time_limits_are_those_of_tcp(local_broker, tmp_path):
+async def test_time_limits_are_those_of_tcp(local_broker, tmp_path, own_time):
     """A seat that never answers is charged as over TCP, and the match ends."""
     broker = at(local_broker)
     err = bytearray()
     config = make_settings(LEDUC.to_text(), 5, 7, response_ms=500)
-    silent = Link(broker)
     topic = broker.topics.seat("demo", 1, "presence", "silent")
-    async with silent:
-        silent.send(topic, SeatPresence(session="silent").encode(), True)
+    async with Listener(broker, broker.topics.seat("demo", 1, "states", "silent")) as silent:
+        silent.link.send(topic, SeatPresence(session="silent").encode(), True)
         playing = asyncio.gather(deal(broker, config, tmp_path, err=err), sit(broker, 1))
+        await until(lambda: silent.messages and own_time.waiting, "its turn")
+        own_time.advance(1.0)
         completed, _ = await within(playing)
-        silent.send(topic, b"", True)
-        await silent.flush(10)
+        silent.link.send(topic, b"", True)
+        assert await silent.link.flush(SECONDS)
     assert not completed
     assert b"could not get action from seat 1" in err
 
@@ -262,7 +265,7 @@ async def test_table_server_deals_match_after_match(tmp_path):
     assert status[-1] == "0 matches completed, 0 failed"
 
 
-async def test_table_server_at_a_broker_goes_on_after_a_failure(local_broker, tmp_path):
+async def test_table_server_at_a_broker_goes_on_after_a_failure(local_broker, tmp_path, own_time):
     broker = at(local_broker)
     status = []
     base = make_settings(LEDUC.to_text(), 5, 7, response_ms=2000)
@@ -275,8 +278,10 @@ async def test_table_server_at_a_broker_goes_on_after_a_failure(local_broker, tm
             return super().choose(state)
 
     leaving = asyncio.create_task(sit(broker, 0, player=Leaver("call")))
-    await within(asyncio.gather(leaving, sit(broker, 1), return_exceptions=True))
-    await until(lambda: any("failed after" in line for line in status), "the failure")
+    staying = asyncio.create_task(sit(broker, 1))
+    await within(asyncio.gather(leaving, return_exceptions=True))
+    await until(lambda: any("failed after" in line for line in status) or own_time.advance(3.0), "the failure")
+    await within(asyncio.gather(staying, return_exceptions=True))
     await until(lambda: sum("waiting" in line for line in status) == 2, "the second match")
     await within(asyncio.gather(sit(broker, 0), sit(broker, 1)))
     assert await within(serving) == 1

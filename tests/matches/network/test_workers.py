@@ -31,7 +31,19 @@ from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
 from foldwise.matches.network.worker import Worker, program_version
 from tests.support.hostile import random_payload
-from tests.support.network import ROOT, Listener, at, ended, start_broker, start_python, until, url, within
+from tests.support.network import (
+    ROOT,
+    SECONDS,
+    Clock,
+    Listener,
+    at,
+    ended,
+    start_broker,
+    start_python,
+    until,
+    url,
+    within,
+)
 
 VARIANTS = ["none", "purify"]
 HANDS = 3000
@@ -48,7 +60,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def opponents(strategies):
-    return ["bot:random", f"strategy:{strategies / 'two'}"]
+    return [parse_player("bot:random"), parse_player(f"strategy:{strategies / 'two'}")]
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +81,15 @@ def job(table, strategies, opponents):
 
 
 @asynccontextmanager
-async def workers(broker, strategies, *names, threads=1, player=None):
-    """Workers in this process, each with its own connection."""
+async def workers(broker, strategies, *names, threads=1, player=None, each=lambda worker: None):
+    """Workers in this process, each with its own connection; `each` may change them before they begin."""
     async with AsyncExitStack() as stack:
         made = []
         for name in names:
             worker = Worker(broker, name, strategies, threads, quiet)
             if player is not None:
                 worker._player = player
+            each(worker)
             task = asyncio.create_task(worker.run())
             stack.push_async_callback(_cancel, task)
             made.append(worker)
@@ -158,7 +171,21 @@ def test_a_job_is_resumed_only_as_it_was(job, tmp_path):
 async def test_split_over_two_workers_is_the_same_bit_for_bit(local_broker, strategies, job, expected):
     broker = at(local_broker)
     store, said = BlockStore(job, None), Lines()
-    async with workers(broker, strategies, "w1", "w2") as made:
+    both = threading.Barrier(2, timeout=SECONDS)
+
+    def meet_first(worker):
+        """Nobody finishes his first block before the other has begun: however slow a machine, both play."""
+        play, met = worker._player.play, threading.Event()
+
+        def play_in_company(block):
+            if not met.is_set():
+                met.set()
+                both.wait()
+            return play(block)
+
+        worker._player.play = play_in_company
+
+    async with workers(broker, strategies, "w1", "w2", each=meet_first) as made:
         await within(Coordinator(broker, store, said).run())
         assert np.array_equal(store.values, expected)
         assert sum(worker._num_played for worker in made) == len(store.blocks)
@@ -232,11 +259,16 @@ async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, e
         link.send(broker.topics.presence("ghost"), ghost.encode(), True)
         assert await link.flush(20)
         async with workers(broker, strategies, "good"):
-            await within(Coordinator(broker, store, said, silent_seconds=6.0).run())
+            clock = Clock()
+            coordinator = Coordinator(broker, store, said, patience_seconds=1e9, silent_seconds=60.0, clock=clock)
+            running = asyncio.create_task(coordinator.run())
+            await until(lambda: store.num_done == len(store.blocks) - 2, "all but the ghost's blocks")
+            clock.advance(61.0)  # the good worker is silent too, until its next beat
+            await within(running)
         link.send(broker.topics.presence("ghost"), b"", True)
         await link.flush(20)
     assert np.array_equal(store.values, expected)
-    assert said.having("ghost is silent", "its 2 blocks go to others")
+    assert said.having("ghost has been silent", "its 2 blocks go to others")
 
 
 async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, job, tmp_path):
@@ -244,9 +276,14 @@ async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, j
     broker = at(local_broker)
     said = Lines()
     async with workers(broker, tmp_path, "empty"):
+        clock = Clock()
+        coordinator = Coordinator(broker, BlockStore(job, None), said, silent_seconds=1e9, clock=clock)
+        running = asyncio.create_task(coordinator.run())
+        await until(lambda: len(said.having("empty lacks strategy")) == 2, "a word about each")
+        await until(lambda: said.having("has strategy", "waiting 60 s"), "a word about waiting")
+        clock.advance(61.0)
         with pytest.raises(ProtocolError, match=r"has strategy .* given up"):
-            await within(Coordinator(broker, BlockStore(job, None), said, patience_seconds=1.5).run())
-    assert len(said.having("empty lacks strategy")) == 2
+            await within(running)
 
 
 async def test_a_task_for_an_unknown_strategy_is_refused(local_broker, strategies, job, tmp_path):
@@ -266,9 +303,12 @@ async def test_a_task_for_an_unknown_strategy_is_refused(local_broker, strategie
 
 
 async def test_no_worker_at_all(local_broker, job):
-    said = Lines()
+    said, clock = Lines(), Clock()
+    running = asyncio.create_task(Coordinator(at(local_broker), BlockStore(job, None), said, clock=clock).run())
+    await until(lambda: said, "a word about it")
+    clock.advance(61.0)
     with pytest.raises(ProtocolError, match=r"no worker at broker .* given up"):
-        await within(Coordinator(at(local_broker), BlockStore(job, None), said, patience_seconds=1.2).run())
+        await within(running)
     assert len(said) == 1
 
 
@@ -284,7 +324,7 @@ class GatedPlayer(BlockPlayer):
     def play(self, block):
         if not self.free.acquire(blocking=False):
             self.waiting.set()
-            assert self.gate.wait(100)
+            assert self.gate.wait(SECONDS)
         return super().play(block)
 
 
@@ -321,7 +361,7 @@ async def test_broker_that_never_comes(tmp_path, job):
 
 def compare_arguments(strategies, opponents, address, folder):
     return [
-        *("compare", str(strategies / "one"), "--variants", ",".join(VARIANTS), "--opponents", *opponents),
+        *("compare", str(strategies / "one"), "--variants", ",".join(VARIANTS), "--opponents", *map(str, opponents)),
         *("--hands", str(HANDS), "--seed", "11", "--no-exploitability", "--json"),
         *("--broker", address, "-o", str(folder)),
     ]

@@ -21,7 +21,7 @@ MENU = "f c 1p | f c"
 @pytest.fixture
 def quick(monkeypatch):
     """A mode of a few iterations."""
-    mode = replace(MODES["fast"], turn=Budget(0.0, 12, 12), river=Budget(0.0, 20, 20), limit_seconds=None)
+    mode = replace(MODES["fast"], turn=Budget(0.0, 4, 4), river=Budget(0.0, 20, 20))
     monkeypatch.setitem(MODES, "fast", mode)
 
 

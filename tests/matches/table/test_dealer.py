@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import socket
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ from foldwise.matches.table.dealer import COMMENT_PATIENCE, MatchSettings, run_m
 from foldwise.matches.table.log import is_complete, read_log
 from foldwise.matches.table.ports import open_listeners
 from foldwise.matches.table.seat_connection import MAX_LINE, SeatConnection
+from tests.support.network import until
 from tests.support.table import (
     Table,
     drive,
@@ -31,7 +31,7 @@ assert isinstance(GAME, PokerGame)
 HUNL = GAME.definition.to_text()
 
 
-async def _call_always(port, limit=None, delay=0.0, pause_at=-1):
+async def _call_always(port, limit=None, before_line=None):
     """A plain client: checks and calls, by the rule that it may act on every line (un-requested ones are ignored)."""
     reader, writer = await open_seat(port)
     await send_all(writer, VERSION)
@@ -39,8 +39,8 @@ async def _call_always(port, limit=None, delay=0.0, pause_at=-1):
     with contextlib.suppress(ConnectionError):
         while (line := await reader.readline()) and (limit is None or received.count(b"\n") < limit):
             received += line
-            if received.count(b"\n") == pause_at:
-                await asyncio.sleep(delay)
+            if before_line is not None:
+                await before_line(received.count(b"\n"))
             await send_all(writer, line.rstrip(b"\r\n") + b":c\r\n")
     writer.close()
     return received
@@ -152,9 +152,11 @@ async def test_silent_client_without_version_line_does_not_hold_the_match_for_ev
     assert "# ERROR: could not read version string from seat 1" in outcome.log
 
 
-async def test_start_timeout(tmp_path):
+async def test_start_timeout(tmp_path, own_time):
     table = Table(make_settings(HUNL, 3, 1, start_timeout_ms=50), tmp_path)
     _, writer = await open_seat(table.ports[0])
+    await until(lambda: table.num_seated == 1 and own_time.waiting, "the first seat")
+    own_time.advance(0.1)
     outcome = await table.finish()
     writer.close()
     assert outcome.complaints() == ["ERROR: timed out waiting for seat 2 to connect"]
@@ -168,36 +170,43 @@ async def test_start_timeout(tmp_path):
         ({"per_hand_ms": 2}, "ERROR: seat 1 ran out of time"),
     ],
 )
-async def test_time_limits(limits, complaint, tmp_path):
-    """Fifty hands, so 2 ms a hand are 100 ms for the match; the first seat rests 250 ms at its sixth line."""
+async def test_time_limits(limits, complaint, tmp_path, own_time):
+    """Fifty hands, so 2 ms a hand are 100 ms for the match; the first seat rests 250 ms at its seventh line, its turn."""
     table = Table(make_settings(HUNL, 50, 1, **limits), tmp_path)
-    slow = asyncio.create_task(_call_always(table.ports[0], delay=0.25, pause_at=6))
+
+    async def rest(line):
+        if line == 7:
+            await until(lambda: own_time.waiting, "the dealer's wait")
+            own_time.advance(0.25)
+
+    slow = asyncio.create_task(_call_always(table.ports[0], before_line=rest))
     other = asyncio.create_task(_call_always(table.ports[1]))
     outcome = await table.finish()
     await asyncio.gather(slow, other)
     assert not outcome.completed
     assert [line for line in outcome.complaints() if line.startswith("ERROR")] == [complaint]
     if "response_ms" in limits:
-        assert b"0.1 seconds spent waiting; timeout 0.1" in outcome.err
+        assert b" seconds spent waiting; timeout 0.1" in outcome.err
     assert "SCORE" not in outcome.log
 
 
-async def test_comments_do_not_hold_the_match_for_ever(tmp_path):
+async def test_comments_do_not_hold_the_match_for_ever(tmp_path, own_time):
+    """A comment every 15 of the 20 ms it has: each is in time, until they have gone on for ten times as long."""
     table = Table(make_settings(HUNL, 3, 1, response_ms=20), tmp_path)
     other = asyncio.create_task(_call_always(table.ports[0]))
-    _, writer = await open_seat(table.ports[1])
+    reader, writer = await open_seat(table.ports[1])
     await send_all(writer, VERSION)
-
-    async def comment():
-        while not writer.is_closing():
-            await send_all(writer, b"# thinking\n")
-            await asyncio.sleep(0.005)
-
-    commenting = asyncio.create_task(comment())
-    start = time.monotonic()
+    await reader.readline()  # its turn
+    num_comments = 0
+    while not table.finished:
+        await until(lambda: own_time.waiting or table.finished, "the dealer's wait")
+        seen = own_time.num_waits
+        own_time.advance(0.015)
+        await send_all(writer, b"# thinking\n")
+        num_comments += 1
+        await until(lambda: own_time.num_waits > seen or table.finished, "the comment read")  # noqa: B023  # called at once
     outcome = await table.finish()
-    assert time.monotonic() - start > COMMENT_PATIENCE * 0.02
-    commenting.cancel()
+    assert num_comments == int(COMMENT_PATIENCE * 0.02 / 0.015) + 1
     writer.close()
     await other
     assert outcome.complaints() == ["ERROR: seat 2 sends only comments"]
@@ -244,7 +253,7 @@ async def test_client_gone_while_another_acts_ends_the_match_with_a_message(tmp_
     assert rest.count(b"MATCHSTATE") <= 1
 
 
-async def test_floods_stall_nobody_and_cost_no_memory(tmp_path, monkeypatch):
+async def test_floods_stall_nobody_and_cost_no_memory(tmp_path, monkeypatch, own_time):
     """Two matches in one process: the first with a client of megabytes without a line end and one of many lines."""
     largest = 0
     take_line = SeatConnection._take_line
@@ -269,12 +278,11 @@ async def test_floods_stall_nobody_and_cost_no_memory(tmp_path, monkeypatch):
                 await noisy.drain()
 
     flooding = asyncio.create_task(flood())
-    start = time.monotonic()
-    played = Table(make_settings(HUNL, 50, 1, response_ms=10_000), tmp_path)
+    played = Table(make_settings(HUNL, 50, 1), tmp_path)
     received = await asyncio.gather(*(_call_always(port) for port in played.ports))
     outcome = await played.finish()
-    assert time.monotonic() - start < 15
-    assert outcome.completed
+    assert outcome.completed and not flooded.finished  # played through beside the flood
+    own_time.advance(2.0)
     assert received[0].count(b"\n") == received[1].count(b"\n") > 300
     outcome = await flooded.finish()
     assert "ERROR: seat 2 ran out of time" in outcome.complaints()
@@ -286,8 +294,8 @@ async def test_floods_stall_nobody_and_cost_no_memory(tmp_path, monkeypatch):
     noisy.close()
 
 
-async def test_client_that_does_not_read_ends_its_match(tmp_path, monkeypatch):
-    """With no unread byte allowed, the first state is already too much."""
+async def test_client_that_does_not_read_ends_its_match(tmp_path, monkeypatch, own_time):
+    """With no unread byte allowed, the first state is already too much; only the wait for that is in real time."""
     monkeypatch.setattr("foldwise.matches.table.dealer.MAX_BACKLOG", -1)
     outcome = await drive(make_settings(HUNL, 3, 1, response_ms=50), [VERSION] * 2, tmp_path)
     assert outcome.complaints() == ["ERROR: seat 1 does not read what it is sent"]
