@@ -54,15 +54,18 @@ def abstract(request: AbstractRequest) -> None:
 
     Exact hand strength is computed once and kept; an abstraction that is built already is reused.
 
-    Example: foldwise abstract configs/hunl-small.toml -o runs/cards
+    Example: foldwise abstract hunl-small -o runs/cards
 
-    Example: foldwise abstract configs/hunl-small.toml --show AhKh --board Qh7h2c
+    Example: foldwise abstract hunl-small --show AhKh --board Qh7h2c
     """
     from foldwise.abstraction.build import config_cards, load_cards
     from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
 
-    settings = read_config(request.config, RunConfig, dict(parse_override(text) for text in request.overrides or []))
+    settings = read_config(
+        find_config(request.config), RunConfig, dict(parse_override(text) for text in request.overrides or [])
+    )
     if request.estimate:
         _estimate(settings, request.as_json)
         return

@@ -15,6 +15,7 @@ from foldwise.game.errors import DefinitionError, FormatError, IllegalActionErro
 # In the order of `foldwise --help`; each is a function in a module, both of that name.
 COMMANDS = (
     "games",
+    "configs",
     "abstract",
     "solve",
     "exploitability",
@@ -33,8 +34,10 @@ COMMANDS = (
     "watch",
     "worker",
     "report",
+    "review",
     "export",
     "convert",
+    "serve",
     "bench",
 )
 _HELP = (

@@ -12,7 +12,9 @@ MOST_HANDS = 10**9  # of any match: more would not end
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
 
-ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file, as in configs/.")]
+ConfigArgument = Annotated[
+    str, typer.Argument(metavar="CONFIG", help="A shipped config's name (foldwise configs), or a config file.")
+]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the config; repeatable.")
 ]

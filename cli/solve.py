@@ -77,9 +77,9 @@ def solve(request: SolveRequest) -> None:
 
     Ctrl-C saves a checkpoint; --resume continues from it.
 
-    Example: foldwise solve configs/leduc.toml -o runs/leduc --sampler cfr+ --iterations 1000
+    Example: foldwise solve leduc -o runs/leduc --sampler cfr+ --iterations 1000
 
-    On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
+    On several machines (docs/distributed.md): foldwise solve hunl-hierarchical -o DIR --children 8 --ray auto
     """
     from foldwise.abstraction.build import build_abstract_game
     from foldwise.abstraction.estimate import estimate_size
@@ -129,6 +129,7 @@ def solve(request: SolveRequest) -> None:
 def _settings(request: SolveRequest) -> "RunConfig":
     """The config with what the command line changes in it: a stop condition there replaces all those of the file."""
     from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
 
     given = {
@@ -144,13 +145,13 @@ def _settings(request: SolveRequest) -> "RunConfig":
     if request.children is not None:
         changes["distributed.children"] = request.children
     changes |= dict(parse_override(text) for text in request.overrides or [])
-    settings = read_config(request.config, RunConfig, changes)
+    settings = read_config(find_config(request.config), RunConfig, changes)
     if any(given[key] is not None for key in _STOPS):
         kept = {key: getattr(settings.solver, key) if given[key] is not None else None for key in _STOPS}
         settings = settings.model_copy(update={"solver": settings.solver.model_copy(update=kept)})
     if all(getattr(settings.solver, key) is None for key in _STOPS):
         raise DefinitionError(
-            f"config {str(request.config)!r} does not say when to stop: "
+            f"config {request.config!r} does not say when to stop: "
             "give --iterations, --nodes, --seconds or --exploitability"
         )
     return settings

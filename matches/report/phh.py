@@ -240,16 +240,24 @@ def log_line(history: HandHistory, number: int) -> str:
     return hand.log_line(values, [name.translate(_NAME_MARKS) for name in names])
 
 
-def _replay(history: HandHistory, definition: GameDefinition, number: int) -> Hand:
-    """Play the actions of a hand under our rules."""
+def play_history(
+    history: HandHistory, definition: GameDefinition, number: int, unknown_cards: bool = False
+) -> tuple[BettingState, list[tuple[int, ...]], tuple[int, ...]]:
+    """Play the actions of a hand under our rules: its betting, hole cards and board.
+
+    With `unknown_cards` a player's `????` become no cards, and are taken from what is shown later if it is.
+    """
     holes: list[tuple[int, ...]] = [()] * definition.num_players
     board: tuple[int, ...] = ()
     betting = BettingState(definition)
     street_start = [0] * definition.num_players  # blinds count on their street
-    actions = []
     for text in history.actions:
         words = text.partition("#")[0].split()
+        if unknown_cards and words[1:2] == ["sm"] and len(words) == 3 and "?" not in words[2]:
+            holes[_player(words[0], definition, number, text)] = _cards(words[2], number)
         if not words or (len(words) > 1 and words[1] == "sm"):
+            continue
+        if unknown_cards and words[:2] == ["d", "dh"] and len(words) == 4 and set(words[3]) == {"?"}:
             continue
         if words[:2] == ["d", "dh"] and len(words) == 4:
             holes[_player(words[2], definition, number, text)] = _cards(words[3], number)
@@ -270,21 +278,26 @@ def _replay(history: HandHistory, definition: GameDefinition, number: int) -> Ha
                 raise FormatError(
                     f"hand {number}, {text!r}: expected cbr {betting.max_spent - street_start[player]} in this limit game"
                 )
-            actions.append(action)
             if betting.round != street:
                 street_start = betting.spent.copy()
     if not betting.finished:
         raise FormatError(f"hand {number} breaks off: p{betting.player_to_act + 1} is to act")
-    if len(board) != definition.board_sizes[betting.round] or any(
-        len(hole) != definition.num_hole_cards for hole in holes
-    ):
+    missing = () if unknown_cards else [hole for hole in holes if len(hole) != definition.num_hole_cards]
+    if len(board) != definition.board_sizes[betting.round] or missing:
         raise FormatError(
             f"hand {number}: expected {definition.num_hole_cards} known hole cards of every player and "
             f"{definition.board_sizes[betting.round]} board cards: a log has them all"
         )
+    return betting, holes, board
+
+
+def _replay(history: HandHistory, definition: GameDefinition, number: int) -> Hand:
+    """The hand of a history that names all cards."""
+    betting, holes, board = play_history(history, definition, number)
     hand = Hand(definition, Deal(tuple(holes), board), number)
-    for action in actions:
-        hand.apply(action)
+    for actions in betting.actions:
+        for _, action in actions:
+            hand.apply(action)
     return hand
 
 

@@ -46,7 +46,7 @@ class LbrManifest(BaseModel):
     arrays: dict[str, ArrayEntry]
 
 
-class Response(Protocol):
+class Responder(Protocol):
     """Who plays the responder: hand by hand, or with all hands at once."""
 
     definition: GameDefinition
@@ -66,7 +66,7 @@ class LbrResult:
 
 
 def run_lbr(
-    response: Response,
+    response: Responder,
     num_deals: int,
     seed: int,
     threads: int,
