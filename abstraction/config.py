@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.card_config import CardConfig
+from foldwise.abstraction.config_errors import config_problem
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import Game, PokerGame, file_game, find_game, is_built_in
@@ -127,10 +128,7 @@ def check_config(data: dict[str, Any], model: type[Config], source: str) -> Conf
     try:
         config = model.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "config"
-        given = "" if first["type"] in ("missing", "value_error") else f" (got {first['input']!r})"
-        raise DefinitionError(f"config {source!r}: {place}: {first['msg']}{given}") from None
+        raise DefinitionError(f"config {source!r}: {config_problem(error.errors()[0], model)}") from None
     config.check()
     return config
 

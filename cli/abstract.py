@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 import typer
 from rich.table import Table
 
-from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.outputs import check_picture
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ class AbstractRequest:
     )
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
     board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = ""
-    png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw the preflop grid by strength and by bucket.")
+    ] = None
+    overwrite: OverwriteOption = False
     overrides: SetOption = None
     as_json: JsonOption = False
 
@@ -70,6 +74,7 @@ def abstract(request: AbstractRequest) -> None:
         _estimate(settings, request.as_json)
         return
     output, png = request.output, request.png
+    check_picture(png, request.overwrite)
     wanted = config_cards(settings)
     if wanted is None:
         raise DefinitionError(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
-from foldwise.cli.support.interrupts import stopped_by_signals
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
+from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.solver.samplers import samplers_by_needs
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class SolveRequest:
         ),
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's last checkpoint.")] = False
+    overwrite: OverwriteOption = False
     overrides: SetOption = None
     as_json: JsonOption = False
 
@@ -97,7 +98,7 @@ def solve(request: SolveRequest) -> None:
         )
     if distributed:
         check_settings(settings, ray)
-    _check_output(output, resume, distributed)
+    _check_output(output, resume, request.overwrite, distributed)
     line = ProgressLine(f"solve {settings.name}")
     if ray is None:  # on Ray every child looks after its own machine
         check_memory(estimate_size(settings))
@@ -122,8 +123,7 @@ def solve(request: SolveRequest) -> None:
     result = _result(manifest, progress, settings.solver.sampler, boards)
     emit(result, request.as_json, lambda: _show(result, output))
     if interrupted:
-        line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
-        raise typer.Exit(130)
+        raise Interruption(f"saved at iteration {manifest.iterations:,}; go on with the same command and --resume")
 
 
 def _settings(request: SolveRequest) -> "RunConfig":
@@ -166,8 +166,8 @@ def _count(text: str | None) -> int | None:
         raise DefinitionError(f"--nodes {text!r}: expected a number, as in 5000000 or 5e6") from None
 
 
-def _check_output(output: Path, resume: bool, distributed: bool) -> None:
-    """A folder of the user's own is not written over; a run of ours is only with --resume or from its beginning."""
+def _check_output(output: Path, resume: bool, overwrite: bool, distributed: bool) -> None:
+    """A folder of the user's own is not written over, and a run of ours only when that is asked for."""
     own, other = ("distributed.json", "checkpoint.json") if distributed else ("checkpoint.json", "distributed.json")
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
@@ -179,8 +179,26 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
     is_run = (output / "manifest.json").exists() or (output / own).exists()
     if output.exists() and any(output.iterdir()) and not is_run:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
+    if resume and overwrite:
+        raise DefinitionError("--resume goes on with a run, --overwrite begins it anew: give one")
     if resume and not (output / own).exists():
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
+    if is_run and not resume and not overwrite:
+        raise DefinitionError(
+            f"{str(output)!r} holds {_held(output)}: add --resume to go on with it, --overwrite to begin anew, "
+            "or give another folder"
+        )
+
+
+def _held(output: Path) -> str:
+    """The run in a folder, as far as it says."""
+    from foldwise.abstraction.strategy import Strategy
+
+    try:
+        manifest = Strategy(output).manifest
+    except (DefinitionError, FormatError, OSError):
+        return "a run that was begun"
+    return f"a strategy of {manifest.game} ({manifest.name}, {manifest.iterations:,} iterations)"
 
 
 def _drive(run: "SolverRun", line: ProgressLine) -> bool:

@@ -39,7 +39,7 @@ def startme(request: StartmeRequest) -> None:
         "#!/bin/sh\n"
         "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
         'folder=$(cd "$(dirname "$0")" && pwd)\n'
-        f'exec {shlex.quote(sys.executable)} -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
+        f'exec {shlex.quote(sys.executable)} -P -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
         encoding="utf-8",
     )
     script.chmod(0o755)

@@ -73,7 +73,7 @@ class DecisionSolver:
             workspace=self._workspace,
         )
         budget = self._mode.turn if betting.round == _TURN else self._mode.river
-        subgame.run(budget.iterations(hand_nodes_of(subgame)))
+        subgame.run(budget.visits(hand_nodes_of(subgame)))
         values = subgame.action_values()[:, hand] / met
         return SolvedDecision(
             actions=subgame.actions_at(0),

@@ -196,7 +196,7 @@ def _spot(state: MatchState, actions: list[str]) -> dict[str, Any]:
         "to_call": turn.to_call,
         "bets": {"you": turn.bets[you], "bot": turn.bets[1 - you]},
         "stacks": {"you": turn.stacks[you], "bot": turn.stacks[1 - you]},
-        "betting": turn.history,
+        "betting": state.betting.betting_text(),
         "big_blind": definition.big_blind,
         "actions": actions,
         "before": state.betting.spent[you] - turn.bets[you],

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from foldwise.game.errors import naming
+
 
 @contextlib.contextmanager
 def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
@@ -17,7 +19,7 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
         return
     temporary = path.with_name(f".{path.name}.new")
     try:
-        with temporary.open(mode, **options) as file:
+        with naming(path), temporary.open(mode, **options) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

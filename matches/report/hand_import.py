@@ -94,7 +94,7 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
     hands = []
     for index, history in enumerate(histories):
         number = history.hand if history.hand is not None else index
-        betting, holes, board = play_history(history, rules, number, unknown_cards=True)
+        betting, holes, board = play_history(history, rules, number)
         names = history.players or [f"p{player + 1}" for player in range(rules.num_players)]
         values = None
         if history.finishing_stacks is not None:

@@ -140,11 +140,11 @@ def test_replay_in_words():
         "flop 2d 8d Kc",
         "Ann checks",
         "Bob bets 300",
-        "Ann raises to 19700 and is all-in",
-        "Bob calls 19400",
+        "Ann raises to 19,700 and is all-in",
+        "Bob calls 19,400 and is all-in",
         "turn 8s",
         "river 3s",
-        "Bob wins 20000 at the showdown",
+        "Bob wins 20,000 at the showdown",
     ]
     assert position_names(find_definition("hunl")) == ["big blind", "button"]
     assert street_names(find_definition("leduc")) == ["round 1", "round 2"]
@@ -259,7 +259,7 @@ def test_comparison_with_logs_is_the_same_and_can_be_replayed(runs, capsys):
     assert len(hands) == 80
     assert hands[20]["label"].startswith("001 ")
     assert main(["compare", str(runs / "leduc"), "--opponents", "bot:call", "--logs", "-o", str(runs / "k")]) == 2
-    assert "holds matches" in capsys.readouterr().err
+    assert "holds an earlier result" in capsys.readouterr().err
     assert main(["tournament", "bot:call", "bot:fold", "--logs"]) == 2
     assert "give -o DIR" in capsys.readouterr().err
 
@@ -287,7 +287,7 @@ def test_names_cannot_break_the_page(tmp_path):
 
 def test_report_says_what_it_needs(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
-    assert "no match.json, comparison.json or tournament.json" in capsys.readouterr().err
+    assert "no match.json, comparison.json, tournament.json or duel" in capsys.readouterr().err
     (tmp_path / "comparison.json").write_text("[1]")
     assert main(["report", str(tmp_path)]) == 2
     assert "expected one JSON object" in capsys.readouterr().err
