@@ -1,6 +1,6 @@
 """Exploitability over iterations on two endgames of Libratus, for each schedule.
 
-python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--threads T] [--rivers 8]
+python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--rivers 48 8] [--schedules dcfr dcfr+]
 
 FOLDER holds `turn.txt` and `river.txt` as public data of Brown and Sandholm's solver papers gives them (repository
 Sandholm-Lab/LibratusEndgames): a state of heads-up no-limit hold'em (50/100, 20,000 chips) with the probability of each
@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rivers", type=int, nargs="*", default=[48, 8])
     parser.add_argument("--endgames", nargs="*", default=["river", "turn"])
+    parser.add_argument("--schedules", nargs="*", help="by default all")
     arguments = parser.parse_args()
     for name in arguments.endgames:
         spot = read_endgame(arguments.folder / f"{name}.txt")
@@ -88,6 +89,8 @@ def main() -> None:
                 "schedule, gamma 30 to 25": falling(total, 30.0, 25.0),
             }
             for label, schedule in schedules.items():
+                if arguments.schedules is not None and label not in arguments.schedules:
+                    continue
                 game = Subgame(
                     spot.state, spot.board, spot.ranges, spot.menu, arguments.threads, schedule=schedule, rivers=rivers
                 )
