@@ -122,6 +122,14 @@ def _value_text(error: ValueError) -> str:
     raise error
 
 
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _fail(message: str, code: int) -> int:
     ProgressLine.clear()
     line = " ".join(str(message).split())
@@ -132,6 +140,9 @@ def _fail(message: str, code: int) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
     given, notes = modern_spelling(sys.argv[1:] if arguments is None else arguments)
+    for word in given:
+        if not _is_text(word):  # the system allows such names; JSON and logs cannot hold them
+            return _fail(f"{word!r} is not UTF-8: rename the file or folder", 2)
     ProgressLine.silent = "--json" in given
     for note in notes:
         print(f"foldwise: {note}", file=sys.stderr)

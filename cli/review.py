@@ -17,7 +17,10 @@ _MODES = ("off", "fast", "normal", "deep")
 class ReviewRequest:
     source: Annotated[
         Path,
-        typer.Argument(metavar="LOG|FOLDER", help="An ACPC log, a PHH file, a Slumbot session, or a folder of logs."),
+        typer.Argument(
+            metavar="LOG|FOLDER",
+            help="An ACPC log, a PHH file, PokerStars hands, a Slumbot session, or a folder of logs.",
+        ),
     ]
     strategy: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The strategy that judges; without it only statistics are shown.")

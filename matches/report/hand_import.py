@@ -1,4 +1,4 @@
-"""Hands from elsewhere, for reading: ACPC logs, PHH files, sessions at a Slumbot table. Others' cards may be unknown.
+"""Hands from elsewhere, for reading: ACPC logs, PHH files, PokerStars, a Slumbot table. Others' cards may be unknown.
 
 Unlike a log of ours, which names all cards, an imported hand has empty hole cards where nobody showed them; what each
 player won is then taken from the file, or left as the betting has it where it ended by a fold.
@@ -24,6 +24,7 @@ from foldwise.game.slumbot import read_slumbot
 from foldwise.matches.plan import PLAN_FILE
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.report.phh import history_definition, play_history, read_phh
+from foldwise.matches.report.pokerstars import is_pokerstars, read_pokerstars
 from foldwise.matches.table.log import LoggedHand
 
 _STATE, _HIDDEN_STATE, _HEADER = "STATE:", "# STATE:", "# name/game/hands/seed "
@@ -84,6 +85,8 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
         return _checked(rules, _slumbot_hands(text, rules, source), source)
     if not stripped:
         raise FormatError(f"{source} is empty: expected an ACPC log, a PHH file or the answers of a Slumbot table")
+    if is_pokerstars(text):
+        return _room_hands(list(read_pokerstars(text, source)), source)
     histories = read_phh(text, source)
     rules = history_definition(histories[0])
     for number, history in enumerate(histories, start=1):
@@ -100,6 +103,17 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
         if history.finishing_stacks is not None:
             values = tuple(last - first for last, first in zip(history.finishing_stacks, rules.stacks))
         hands.append(_hand(number, betting, tuple(holes), board, values, tuple(names), source))
+    return _checked(rules, hands, source)
+
+
+def _room_hands(hands: list[LoggedHand], source: str) -> ImportedHands:
+    rules = hands[0].betting.definition
+    for number, hand in enumerate(hands, start=1):
+        if hand.betting.definition != rules:
+            raise FormatError(
+                f"{source}, hand {number}: other stacks or blinds than hand 1: make a log of each game with "
+                "'foldwise convert HANDS.txt FOLDER', and give one at a time"
+            )
     return _checked(rules, hands, source)
 
 

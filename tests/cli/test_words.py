@@ -264,3 +264,39 @@ def test_a_name_that_is_no_text_is_refused_in_one_line(tmp_path):
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
     assert b"Traceback" not in done.stderr
+
+
+def test_an_estimate_says_what_it_does(strategies, capsys, monkeypatch):
+    """Preparing and each timed flop are said: nothing is silent for minutes."""
+    from foldwise.solver.response import real_response
+
+    class Timed:
+        def __init__(self, *arguments):
+            pass
+
+        def run(self, fingerprint, threads, listen, flops):
+            for done in range(1, flops + 1):
+                listen(real_response.ResponseProgress(done, 3510, 600.0))
+
+    monkeypatch.setattr(real_response, "RealResponse", Timed)
+    monkeypatch.setattr(ProgressLine, "silent", False)
+    capsys.readouterr()
+    assert main(["exploitability", str(strategies / "tiny"), "--real-cards", "--estimate"]) == 0
+    written = capsys.readouterr()
+    assert "preparing the cards" in written.err
+    assert [f"{done} of 4 flops timed" in written.err for done in range(1, 5)] == [True] * 4
+    assert "about 10.0 minutes" in written.out
+
+
+def test_a_worker_ends_with_one_object(capsys, monkeypatch):
+    def interrupted(running):
+        running.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("foldwise.matches.table.loop.run_loop", interrupted)
+    capsys.readouterr()
+    assert main(["worker", "--broker", "mqtt://127.0.0.1:1", "--name", "mine", "--json"]) == 130
+    written = capsys.readouterr()
+    found = json.loads(written.out)
+    assert (found["name"], found["blocks"]) == ("mine", 0)
+    assert "interrupted: start it again" in written.err

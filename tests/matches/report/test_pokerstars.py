@@ -1,13 +1,18 @@
 """Hand histories of PokerStars: hands of our own making in the room's form, read to the chip; refusals name the line."""
 
+import json
+import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pokerkit import PokerStarsParser
 
 from foldwise.cli.main import main
 from foldwise.game.cards import cards_text
 from foldwise.game.errors import FormatError
 from foldwise.matches.report.hand_files import convert_file, log_definition, read_hands, split_by_game
+from foldwise.matches.report.phh import phh_text, read_phh
 from foldwise.matches.report.pokerstars import is_pokerstars, read_pokerstars
 from foldwise.matches.table.log import read_log
 from tests.support.places import GOLDEN
@@ -109,3 +114,34 @@ def test_other_texts_are_no_histories(tmp_path, capsys):
     assert main(["convert", str(tmp_path / "notes.txt"), str(tmp_path / "notes.phhs")]) == 2
     assert "or a hand history of PokerStars" in capsys.readouterr().err
     assert not (tmp_path / "notes.phhs").exists()
+
+
+def test_review_reads_a_room(capsys):
+    """Who did what, from the room's own text; hands of several games are to be taken apart first."""
+    assert main(["review", str(TOURNAMENT), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {one["name"]: one["hands"] for one in found["players"]} == {"Hero": 1, "villain": 1}
+    assert main(["review", str(CASH)]) == 2
+    assert "'foldwise convert HANDS.txt FOLDER'" in capsys.readouterr().err
+
+
+def test_pokerkit_reads_the_same_bets():
+    """pokerkit's own parser of the same text: amounts of the street, in dollars; mucked and run-out lines are its own."""
+    ours = [_bets(hand) for hand in read_hands(CASH)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it finds fields of its own unexpected
+        theirs = list(PokerStarsParser()(CASH.read_text(encoding="utf-8")))
+    for hand, history in zip(ours, theirs, strict=True):
+        assert hand == [_in_cents(text) for text in history.actions if text.split()[1] in ("f", "cc", "cbr")]
+    assert [[int(100 * stack) for stack in history.starting_stacks] for history in theirs] == [
+        list(hand.betting.definition.stacks) for hand in read_hands(CASH)
+    ]
+
+
+def _bets(hand):
+    return [text for text in read_phh(phh_text(hand), "hand")[0].actions if text.split()[1] in ("f", "cc", "cbr")]
+
+
+def _in_cents(text):
+    *words, last = text.split()
+    return " ".join([*words, str(int(100 * Decimal(last)))]) if words[-1] == "cbr" else text
