@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from functools import partial
 from typing import Any
 
@@ -90,7 +89,7 @@ class ExploreRoutes:
         table = self._table(body)
         player = table.player
         betting, board = _place(player, body)
-        view = _place_view(player, betting, board, body.betting)
+        view = _place_view(player, betting, board)
         if view["missing_cards"] or betting.finished:
             return view
         position = betting.player_to_act
@@ -103,7 +102,7 @@ class ExploreRoutes:
         await websocket.accept()
         try:
             body = read_message(_Solve, await websocket.receive_text())
-        except (ValidationError, json.JSONDecodeError) as error:
+        except ValidationError as error:
             await websocket.send_json({"error": mistake_text(error)})
             return await websocket.close()
         except WebSocketDisconnect:
@@ -124,7 +123,7 @@ class ExploreRoutes:
                 await told.put({"error": mistake_text(error)})
 
         async def listen() -> None:
-            with contextlib.suppress(ValidationError, json.JSONDecodeError, WebSocketDisconnect):
+            with contextlib.suppress(ValidationError, WebSocketDisconnect):
                 read_message(_Control, await websocket.receive_text())
             stopped.append(True)
 
@@ -147,7 +146,7 @@ class ExploreRoutes:
         """Solve from this place to the end of the hand; the grid of the player to act."""
         table = self._table(body)
         betting, board = _place(table.player, body)
-        view = _place_view(table.player, betting, board, body.betting)
+        view = _place_view(table.player, betting, board)
         if betting.finished or view["missing_cards"] or betting.round < _TURN:
             raise DefinitionError("a solve begins on a turn or a river with somebody to act: choose board and betting")
         position = betting.player_to_act
@@ -190,14 +189,14 @@ def _place(player: StrategyPlayer, body: _Explore) -> tuple[BettingState, tuple[
     return betting, parse_cards(body.board)[: player.definition.board_sizes[betting.round]]
 
 
-def _place_view(player: StrategyPlayer, betting: BettingState, board: tuple[int, ...], text: str) -> dict[str, Any]:
+def _place_view(player: StrategyPlayer, betting: BettingState, board: tuple[int, ...]) -> dict[str, Any]:
     definition = player.definition
     names = position_names(definition)
     return {
         "betting": betting.betting_text(),
         "street": betting.round,
         "streets": street_names(definition),
-        "path": _path(player, betting),
+        "path": _path(betting),
         "finished": betting.finished,
         "to_act": None if betting.finished else names[betting.player_to_act],
         "positions": names,
@@ -211,7 +210,7 @@ def _place_view(player: StrategyPlayer, betting: BettingState, board: tuple[int,
     }
 
 
-def _path(player: StrategyPlayer, betting: BettingState) -> list[dict[str, Any]]:
+def _path(betting: BettingState) -> list[dict[str, Any]]:
     """Every action so far, with the betting before it: the way back."""
     replay = BettingState(betting.definition)
     names = position_names(betting.definition)

@@ -1,7 +1,6 @@
 """Playing in the browser: sessions begun, a websocket for each open table, the graph, and what is revealed afterwards."""
 
 import asyncio
-import json
 import time
 from typing import Any
 
@@ -121,7 +120,7 @@ class PlayRoutes:
                     if place is None:
                         raise UnknownSessionError("say which session this table is of")
                     await self._answer(websocket, place, message)
-                except (ValidationError, *MISTAKES, json.JSONDecodeError) as error:
+                except (ValidationError, *MISTAKES) as error:
                     await websocket.send_json({"error": mistake_text(error)})
         except (WebSocketDisconnect, TimeoutError, RuntimeError):
             return

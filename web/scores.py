@@ -19,8 +19,8 @@ from foldwise.matches.scoring.all_in import expected_values
 from foldwise.matches.statistics import estimate
 from foldwise.matches.table.hand import position_of_seat
 from foldwise.matches.table.log import LoggedHand, parse_state_line, read_log, state_lines
+from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges
 from foldwise.web.opponents import Opponents
 from foldwise.web.session import Session
@@ -112,14 +112,13 @@ class SessionScores:
             "decisions": [],
             "range": [],
         }
-        table = session.bot.table if isinstance(session.bot, SearchPlayer) else session.bot
-        if isinstance(table, StrategyPlayer):
-            fresh = self._opponents.open(session.settings.opponent.name).player(Pipeline(), session.settings.bot_seed)
-            player = StrategyPlayer(table.seat, table.definition, fresh.lookup, table.name)
-            players = [player, None] if bot == 0 else [None, player]
-            explained = explain_hand(hand, players)  # type: ignore[arg-type]  # None: a person
-            considered = [_considered(record) for record in explained.values()]
-            if table is not session.bot:  # what was searched is told by no table
+        opponent = session.settings.opponent
+        if not opponent.is_bot:
+            pipeline = parse_pipeline(opponent.postprocess)
+            player = self._opponents.open(opponent.name).player(pipeline, session.settings.bot_seed)
+            players: list[Any] = [player, None] if bot == 0 else [None, player]
+            considered = [_considered(record) for record in explain_hand(hand, players).values()]
+            if opponent.search != "off":  # what was searched is told by no table
                 considered = [one for one in considered if one["betting"].count("/") < _FIRST_SEARCHED]
             else:
                 revealed["range"] = _range_text(player, hand, bot)

@@ -24,7 +24,7 @@ from foldwise.matches.network.watch import Board, WatchedMatch, watch
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
 from foldwise.matches.report.page import report_page
 from foldwise.matches.report.report import COMPARISON_FILE, TOURNAMENT_FILE, Curve, MatchReport, load_report
-from foldwise.matches.table.log import parse_state_line, state_lines
+from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
 from foldwise.web.answers import Body, mistake_text, read_message
 from foldwise.web.sessions import UnknownSessionError
 from foldwise.web.solving import SolveQueue
@@ -139,7 +139,7 @@ class WatchRoutes:
                         break
                 await asyncio.sleep(_LOOK_SECONDS)
             await websocket.close()
-        except (ValidationError, json.JSONDecodeError, DefinitionError, FormatError, UnknownSessionError) as error:
+        except (ValidationError, DefinitionError, FormatError, UnknownSessionError) as error:
             await websocket.send_json({"error": mistake_text(error)})
             await websocket.close()
         except (WebSocketDisconnect, RuntimeError):
@@ -223,7 +223,7 @@ def look_at(folder: Path) -> dict[str, Any]:
         "mean_mbb": result.mean_mbb,
         "ci95_mbb": result.ci95_mbb if math.isfinite(result.ci95_mbb) else None,
         "curve": _points(report.curve),
-        "last": [_last(line, logs[-1].stem, parse_state_line(line, definition)) for line in reversed(lines)],
+        "last": [_last(logs[-1].stem, parse_state_line(line, definition)) for line in reversed(lines)],
     }
 
 
@@ -232,7 +232,7 @@ def _points(curve: Curve) -> list[list[float | None]]:
     return [[round(float(value), 3) if math.isfinite(value) else None for value in point] for point in columns]
 
 
-def _last(line: str, log: str, hand: Any) -> dict[str, Any]:
+def _last(log: str, hand: LoggedHand) -> dict[str, Any]:
     return {
         "label": f"{log} hand {hand.number}",
         "names": list(hand.names),

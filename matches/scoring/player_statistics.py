@@ -7,7 +7,7 @@ hands in which he saw the second street.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from foldwise.game.betting import CALL, RAISE, BettingState
@@ -42,9 +42,6 @@ class PlayerStatistics:
             "chips": self.chips,
             "mean_mbb": _share(1000.0 * self.chips / big_blind, self.hands),
         }
-
-    def counts(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def _share(part: float, whole: float) -> float | None:
