@@ -117,9 +117,11 @@ def play(request: PlayRequest) -> int:
         )
     made, definition = _seated(request)
     if request.at_http:
-        from foldwise.cli.support.http_play import play_http
+        from foldwise.cli.support.http_play import HttpSeat, play_http
 
-        return play_http(made, _spec(request), definition or table_definition("hunl"), request)
+        assert host is not None
+        seat = HttpSeat(host, request.user, request.hands, request.patience, request.output, request.as_json)
+        return play_http(made, _spec(request), definition or table_definition("hunl"), seat)
     if request.broker is not None:
         report = _play_remote(made, definition, request.broker, request)
     else:

@@ -101,3 +101,18 @@ def test_the_recorded_hand_is_a_hand():
     assert all(later.startswith(earlier) for earlier, later in pairwise(bettings))
     assert [state.is_turn() for state in states].count(True) == sum(mark == ">" for mark, _ in lines)
     assert states[-1].betting.finished
+
+
+def test_your_own_method_runs_as_it_stands(tmp_path):
+    """A rule and a sampler of the user's own: solved, evaluated, compared, played."""
+    parts = [text for words, text in blocks(DOCS / "your-own-method.md", "sh") if not words]
+    script = "set -e\n" + "\n".join(parts)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("clear_favourites") >= 2
+    assert "100 boards a cell, by expectation" in result.stdout
+    (exploitability,) = re.findall(r"^exploitability ([\d.]+) mbb$", result.stdout.split("curves.png")[0], re.M)[-1:]
+    assert float(exploitability) < 60  # 2,373 of the uniform profile; CFR+ has about 10 after 300 iterations
+    assert (tmp_path / "mine" / "startme.sh").exists()
+    assert (tmp_path / "compared" / "report.html").exists()

@@ -103,6 +103,15 @@ class Opponents:
             return self.open(opponent.name).definition
         return self.open(self.names()[0]).definition if self._folders else find_definition("hunl")
 
+    def check(self, opponent: Opponent) -> None:
+        """Raise for an opponent that cannot play, before anything is written about it."""
+        if opponent.is_bot:
+            if opponent.name.removeprefix(_BOT) not in BOT_CODES:
+                raise DefinitionError(f"player {opponent.name[:100]!r}: expected bot:{', bot:'.join(BOT_CODES)}")
+            return
+        self.open(opponent.name)
+        parse_pipeline(opponent.postprocess)
+
     def player(self, opponent: Opponent, seed: int) -> Player:
         """A player of its own for one seat."""
         if opponent.is_bot:

@@ -50,6 +50,7 @@ class Sessions:
 
     def create(self, kind: str, player: str, opponent: Opponent, seed: int | None = None) -> Place:
         """A new session with a token of its own."""
+        self.opponents.check(opponent)
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         definition = self.opponents.definition(opponent)
         if definition.num_players != 2:

@@ -45,7 +45,7 @@ class _Answer(Body):
     action: str = Field(max_length=20)
 
 
-class Score(BaseModel):
+class Tally(BaseModel):
     """What a trainee has done so far."""
 
     drills: int = 0
@@ -54,10 +54,10 @@ class Score(BaseModel):
     streak: int = 0
     longest_streak: int = 0
 
-    def after(self, given_up_bb: float) -> "Score":
+    def after(self, given_up_bb: float) -> "Tally":
         good = given_up_bb < GOOD_BB
         streak = self.streak + 1 if good else 0
-        return Score(
+        return Tally(
             drills=self.drills + 1,
             given_up_bb=self.given_up_bb + given_up_bb,
             best=self.best + good,
@@ -176,11 +176,11 @@ class TrainRoutes:
     def _path(self, trainee: str) -> Path:
         return self._folder / f"{hashlib.sha256(trainee.encode()).hexdigest()[:24]}.json"
 
-    def _score(self, trainee: str) -> Score:
+    def _score(self, trainee: str) -> Tally:
         try:
-            return Score.model_validate_json(self._path(trainee).read_bytes())
+            return Tally.model_validate_json(self._path(trainee).read_bytes())
         except (FileNotFoundError, ValidationError):
-            return Score()
+            return Tally()
 
 
 def _spot(state: MatchState, actions: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`foldwise play PLAYER URL`: the agent at an HTTP table."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -11,32 +12,42 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.agent.player import Player
     from foldwise.agent.player_spec import PlayerSpec
-    from foldwise.cli.play import PlayRequest
     from foldwise.game.definition import GameDefinition
 
 PASSWORD = "FOLDWISE_TABLE_PASSWORD"
 _TIMEOUT_SECONDS = 60.0
 
 
-def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", request: "PlayRequest") -> int:
+@dataclass(frozen=True)
+class HttpSeat:
+    """Where to play, how much, and what to keep of it."""
+
+    url: str
+    user: str | None
+    hands: int
+    patience_seconds: float
+    output: Path | None
+    as_json: bool
+
+
+def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", seat: HttpSeat) -> int:
     """Play at a table, log the hands, score them; 1 where the player failed."""
     from foldwise.agent.http_client import HttpTable
     from foldwise.matches.report.hand_files import game_name
     from foldwise.matches.table.http_match import NAMES, play_http_match
 
-    url, hands, output = request.host, request.hands, request.output
-    assert url is not None
+    url, hands, output = seat.url, seat.hands, seat.output
     game = game_name(definition)
     if game is None or definition.limit or definition.num_players != 2:
         raise DefinitionError(
             f"player {spec.short()!r} plays another game than an HTTP table: expected no-limit hold'em (hunl)"
         )
     line = ProgressLine("play")
-    table = HttpTable(url, _TIMEOUT_SECONDS, request.patience, line.say)
+    table = HttpTable(url, _TIMEOUT_SECONDS, seat.patience_seconds, line.say)
     if output is not None and (output / "http.log").exists():
         raise DefinitionError(f"{str(output)!r} holds a match: give another folder with -o")
-    if request.user is not None:
-        table.login(request.user, os.environ.get(PASSWORD, ""))
+    if seat.user is not None:
+        table.login(seat.user, os.environ.get(PASSWORD, ""))
 
     def listen(done: int, chips: float) -> None:
         mean = 1000 * chips / definition.big_blind / done
@@ -80,7 +91,7 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
         if output is not None:
             stdout.print(f"written to {result['log']}")
 
-    emit(result, request.as_json, show)
+    emit(result, seat.as_json, show)
     return 1 if report.errors else 0
 
 

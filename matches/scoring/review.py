@@ -50,7 +50,7 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True)
-class Decision:
+class JudgedDecision:
     """One decision of a player, judged."""
 
     hand: int
@@ -157,7 +157,9 @@ def _exact(text: str, state: MatchState) -> Action:
     return action
 
 
-def review_hand(hand: LoggedHand, judges: Sequence[Judge], names: Sequence[str] | None = None) -> Iterator[Decision]:
+def review_hand(
+    hand: LoggedHand, judges: Sequence[Judge], names: Sequence[str] | None = None
+) -> Iterator[JudgedDecision]:
     """Every decision of a hand whose cards are known, by the first judge that can say; `names` are those reviewed."""
     definition = hand.betting.definition
     betting = BettingState(definition)
@@ -171,7 +173,7 @@ def review_hand(hand: LoggedHand, judges: Sequence[Judge], names: Sequence[str] 
             if choice is not None:
                 best = int(np.argmax(choice.values))
                 given_up = max(0.0, choice.values[best] - choice.chosen_value)
-                yield Decision(
+                yield JudgedDecision(
                     hand=hand.number,
                     name=name,
                     position=position,
@@ -214,14 +216,14 @@ class SearchJudge:
 class Review:
     """The review of many hands."""
 
-    decisions: list[Decision]
+    decisions: list[JudgedDecision]
     statistics: list[PlayerStatistics]
 
     @property
     def given_up_bb(self) -> float:
         return sum(decision.given_up_bb for decision in self.decisions)
 
-    def dearest(self, count: int) -> list[Decision]:
+    def dearest(self, count: int) -> list[JudgedDecision]:
         """The decisions that gave up most, dearest first."""
         return sorted(self.decisions, key=lambda decision: -decision.given_up_bb)[:count]
 
@@ -233,7 +235,7 @@ def review_hands(
     listen: Callable[[int], None] | None = None,
 ) -> Review:
     """Review hands one by one; `listen` hears how many are done, and may raise to end it."""
-    decisions: list[Decision] = []
+    decisions: list[JudgedDecision] = []
     for done, hand in enumerate(hands, start=1):
         if judges:
             decisions += review_hand(hand, judges, names)

@@ -430,15 +430,14 @@ class Subgame:
     def action_values(self, kind: Kind = "average") -> Float:
         """What each hand of the player to act at the root wins by each action there: [actions, 1326], as `values`."""
         player, num_actions = self.state.player_to_act, len(self.actions)
-        out = np.zeros((num_actions, NUM_PAIRS))
+        first = int(self.nodes[0]["first_child"])
         if self._on_river:
-            self.values_at(0, None, player, kind)
-            frames, pairs = self._threads[0].frames, self._boards.pairs[0]
-        else:
-            self._root_values(player, kind)
-            frames, pairs = self._trunk_frames, self.board.pairs
-        # The walk leaves the values of the root's actions in the frame below it.
-        out[:, pairs] = self._masses[1 - player] * frames.value[1, :num_actions].astype(np.float64)
+            return np.array([self.values_at(first + a, None, player, kind) for a in range(num_actions)])
+        self._root_values(player, kind)
+        out = np.zeros((num_actions, NUM_PAIRS))
+        # The walk of the trunk leaves the values of the root's actions in the frame below it.
+        below = self._trunk_frames.value[1, :num_actions].astype(np.float64)
+        out[:, self.board.pairs] = self._masses[1 - player] * below
         return out
 
     def reach(self, at: int, player: int, river: int | None = None) -> Float:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.support.places import ROOT
 
-SECONDS = 120.0  # of any wait: the machine may be busy
+SECONDS = 600.0  # of any wait: the machine may be busy, and the first call of a kernel compiles it
 
 
 class ServerProcess:

@@ -1,5 +1,6 @@
 """The page in a real browser: a person plays, explores, reviews, watches and trains, on a screen and on a phone."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -79,7 +80,7 @@ def page(request, browser, table):
 def check_accessible(page):
     """axe-core finds nothing against WCAG 2 A and AA: names, roles, contrast."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
-    page.wait_for_function("document.getAnimations().every((one) => one.playState === 'finished')")
+    page.wait_for_function("() => document.getAnimations().every((one) => one.playState === 'finished')")
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
     found = axe.Axe().run(page, options=options).response["violations"]
     assert not found, json.dumps([(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found])
@@ -98,8 +99,6 @@ def hands_played(page) -> int:
 
 def one_log(folder, page):
     """The log of the session the page has open."""
-    import hashlib
-
     session = json.loads(page.evaluate("localStorage.getItem('session')"))
     return folder / hashlib.sha256(session.encode()).hexdigest()[:24] / "session.log"
 
@@ -204,10 +203,10 @@ def test_session_survives_the_server(browser, holdem_strategy, tmp_path):
         cards = page.inner_text("#seat-you .cards")
         server.kill()
     with serving(str(holdem_strategy), "--port", port, "-o", str(tmp_path)):
-        page.wait_for_function("document.getElementById('notice').hidden")
+        page.wait_for_function("() => document.getElementById('notice').hidden")
         assert page.inner_text("#seat-you .cards") == cards
         page.click("#call")
-        page.wait_for_function("document.querySelector('.story').children.length > 2")
+        page.wait_for_function("() => document.querySelector('.story').children.length > 2")
         page.close()
 
 

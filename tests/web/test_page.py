@@ -122,7 +122,7 @@ def test_a_session_over_the_websocket(table, folder):
     seat.act("c")
     stale = other.say({"act": "f", "hand": other.view["hand"]["number"], "moves": moves})
     assert stale["table"] == seat.view  # what the second page wanted was said of an older state
-    assert "no answer" in seat.act("bogus")["error"] or seat.view["hand"]["end"]
+    assert "not an answer" in seat.act("zzz")["error"] or seat.view["hand"]["end"]
     seat.line.close()
     other.line.close()
 
