@@ -48,10 +48,10 @@ def main() -> None:
             subgame = StreetSearch(problem, lambda: None).subgame
             seconds, waited = time.process_time() - start, time.monotonic() - wall
             lost = subgame.exploitability().exploitability_mbb * root.definition.big_blind / 1000
+            pot_chips, visits = sum(root.spent), subgame.iteration // subgame.samples_per_visit
             print(
-                f"{name}, {pot} pot of {sum(root.spent)} ({depth_in_pots(root):.1f} pots behind): "
-                f"{len(subgame.nodes)} nodes, {subgame.iteration // subgame.samples_per_visit} visits, {100 * lost / sum(root.spent):.2f}% of the pot, "
-                f"{seconds:.2f} CPU-s, {waited:.2f} s",
+                f"{name}, {pot} pot of {pot_chips} ({depth_in_pots(root):.1f} pots behind): {len(subgame.nodes)} nodes, "
+                f"{visits} visits, {100 * lost / pot_chips:.2f}% of the pot, {seconds:.2f} CPU-s, {waited:.2f} s",
                 flush=True,
             )
 
