@@ -149,7 +149,6 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
-    opened.verify()
     if request.output is not None:
         check_writable(request.output)
     return Table(

@@ -152,7 +152,6 @@ def measure(
     from foldwise.postprocess.language import parse_pipeline
 
     opened = OpenStrategy(request.directory)
-    opened.verify()
     pipeline, translation = parse_pipeline(request.postprocess), parse_translation(request.translation)
     street_name = request.from_street or default_street(opened.definition)
     street = parse_street(opened.definition, street_name)

@@ -2,14 +2,16 @@
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
 the current ones, and what no manifest names any more is removed. A crash at any moment leaves the old folder or the
-new one. Arrays are memory-mapped when read; of large ones opening reads nothing, small ones are checked each time.
+new one. Arrays are memory-mapped; whatever is played or solved with is read through and held against its checksum.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import mmap
 import os
+import shutil
 import tokenize
 from collections.abc import Mapping
 from itertools import chain, count
@@ -26,6 +28,7 @@ from foldwise.game.errors import DefinitionError, FormatError
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
 _CHUNK_BYTES = 1 << 24
+_FICLONE = 0x40049409  # Linux, linux/fs.h
 CHECKED_BYTES = 1 << 26  # arrays up to here are held against their checksums whenever they are opened
 _MAP_RANDOM_BYTES = 1 << 26  # arrays from here on are looked up here and there: read-ahead would only hurt
 
@@ -118,13 +121,29 @@ def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
     return plain
 
 
+def copy_file(source: str | Path, target: str | Path) -> None:
+    """Copy a file: sharing its blocks until one of them is written to, where the file system can (`FICLONE`)."""
+    with Path(source).open("rb") as old, Path(target).open("wb") as new:
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
+            return
+        shutil.copyfileobj(old, new, _CHUNK_BYTES)
+
+
+def file_hash(path: Path, num_bytes: int) -> str:
+    """xxh3 of a file's last bytes: the array behind the header. Read in order, where a map of a large array is not."""
+    xxh3 = xxhash.xxh3_128()
+    buffer = bytearray(min(num_bytes, _CHUNK_BYTES))
+    with path.open("rb", buffering=0) as stream:
+        stream.seek(-num_bytes, os.SEEK_END)
+        while size := stream.readinto(buffer):
+            xxh3.update(memoryview(buffer)[:size])
+    return xxh3.hexdigest()
+
+
 def verify_array(folder: Path, entry: ArrayEntry) -> None:
     """Read an array through and compare its checksum; damage is reported by the file's name."""
-    data = memoryview(np.ascontiguousarray(open_array(folder, entry)).reshape(-1).view(np.uint8).data)
-    xxh3 = xxhash.xxh3_128()
-    for start in range(0, len(data), _CHUNK_BYTES):
-        xxh3.update(data[start : start + _CHUNK_BYTES])
-    if xxh3.hexdigest() != entry.xxh3:
+    if file_hash(folder / entry.file, open_array(folder, entry).nbytes) != entry.xxh3:
         raise FormatError(
             f"{str(folder / entry.file)!r} is damaged: its checksum is not the one in the manifest; write the folder again"
         )

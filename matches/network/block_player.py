@@ -112,7 +112,6 @@ class StrategyShelf:
                 opened = OpenStrategy(self._paths[fingerprint])
                 if fingerprint_of(opened.strategy) != fingerprint:
                     raise UnknownStrategyError(fingerprint)
-                opened.verify()
                 self._opened[fingerprint] = opened
                 if len(self._opened) > _MAX_STRATEGIES:
                     self._opened.popitem(last=False)

@@ -47,7 +47,6 @@ def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[Strateg
     """The player of what follows `strategy:`, and its values: kept beside the strategy, made at the first use."""
     parsed = parse_spec(spec)
     opened = OpenStrategy(parsed.folder)
-    opened.verify()
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(

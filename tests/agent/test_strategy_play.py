@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
@@ -19,7 +21,7 @@ from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
 from foldwise.game.dealing import Shoe
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import parse_match_state
 from foldwise.game.tree_kernels import DECISION
@@ -330,6 +332,44 @@ def test_inspect_says_what_is_wrong(folders, capsys, arguments, complaint):
     error = capsys.readouterr().err
     assert complaint in error
     assert error.count("\n") == 1
+
+
+def test_a_damaged_strategy_is_not_played(folders, tmp_path, capsys, monkeypatch):
+    """However large: a strategy's probabilities are read through before the first hand."""
+    monkeypatch.setattr("foldwise.abstraction.strategy.CHECKED_BYTES", 0)
+    folder = Path(shutil.copytree(folders[0], tmp_path / "damaged"))
+    (path,) = folder.glob("probabilities-*.npy")
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert main(["match", f"strategy:{folder}", "bot:call", "--hands", "10", "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "is damaged" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "field, value, reason",
+    [
+        ("first_child", 0, "children are elsewhere"),
+        ("num_children", 60_000, "children are elsewhere"),
+        ("player", 2, "without actions or player"),
+        ("kind", 9, "of no kind"),
+        ("street", 7, "more streets than its cards"),
+        ("base", -1, "need more"),
+        ("base", 10**9, "need more"),
+    ],
+)
+def test_a_stranger_s_tree_that_cannot_be_walked_is_refused(folders, tmp_path, field, value, reason):
+    """Well-formed, with the right checksums, and wrong."""
+    folder = Path(shutil.copytree(folders[0], tmp_path / "strange"))
+    strategy = Strategy(folder)
+    nodes = strategy.tree.nodes.copy()
+    nodes[field][0] = value
+    entry = write_array(folder, "nodes-strange", nodes)
+    manifest = strategy.manifest.model_copy(update={"arrays": {**strategy.manifest.arrays, "nodes": entry}})
+    commit_manifest(folder, "manifest.json", manifest)
+    with pytest.raises(FormatError, match=reason):
+        OpenStrategy(folder)
 
 
 async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
