@@ -377,11 +377,12 @@ async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     script = run(capsys, "startme", folders[0], "--postprocess", "purify", "--seed", 3)["script"]
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 20, 6), tmp_path)
+    (tmp_path / "foldwise.py").write_text("raise SystemExit('a stranger')")  # where it is started: not to be imported
     program = await asyncio.create_subprocess_exec(
-        script, "127.0.0.1", str(table.ports[0]), stderr=asyncio.subprocess.DEVNULL
+        script, "127.0.0.1", str(table.ports[0]), cwd=tmp_path, stderr=asyncio.subprocess.DEVNULL
     )
     await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
-    assert await asyncio.wait_for(program.wait(), 60.0) == 0
+    assert await asyncio.wait_for(program.wait(), 300.0) == 0
     outcome = await table.finish()
     assert not outcome.complaints()
     player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)
