@@ -14,6 +14,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from foldwise.abstraction.storage.array_store import sync_folder
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 
 PLAN_FILE = "match.json"
@@ -109,6 +110,7 @@ def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

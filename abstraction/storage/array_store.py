@@ -149,6 +149,15 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
         )
 
 
+def sync_folder(folder: Path) -> None:
+    """Put a folder's names on disk: a file in it is found after a power cut only then."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     """Make `manifest` the current one by a single rename."""
     temporary = folder / f".{name}.tmp"
@@ -161,11 +170,7 @@ def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(folder)
 
 
 def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldwise.agent.strategy_player import parse_spec
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of
+from foldwise.matches.network.block_player import BlockPlayer, StrategyShelf
 from foldwise.matches.network.block_store import BlockStore, open_job
 from foldwise.matches.network.coordinator import Coordinator
 from foldwise.matches.network.feed import CellProgress, published
 from foldwise.matches.network.job import make_job
+from foldwise.matches.network.signature import read_signer
 from foldwise.matches.table.loop import run_loop
 
 
@@ -44,6 +47,11 @@ class NetworkComparison:
                 progress.add,
             )
 
+    def _folders(self) -> list[Path]:
+        """All strategies that play: what workers disagree on is settled here."""
+        specs = [opponent.partition(":") for opponent in self.opponents]
+        return [self.folder, *(parse_spec(rest).folder for kind, _, rest in specs if kind == "strategy")]
+
     def split(self, line: ProgressLine, output: Path | None, resume: bool) -> Comparison:
         """Compare on the workers of the broker; with `output` the blocks played are kept there."""
         opened = open_broker(self.url)
@@ -64,7 +72,16 @@ class NetworkComparison:
                 progress.add_store(store)
 
             try:
-                run_loop(Coordinator(opened, store, say, listen, self.patience_seconds).run())
+                coordinator = Coordinator(
+                    opened,
+                    store,
+                    say,
+                    listen,
+                    self.patience_seconds,
+                    signer=read_signer(),
+                    referee=BlockPlayer(StrategyShelf(*self._folders())).play,
+                )
+                run_loop(coordinator.run())
             finally:
                 store.close()
         return comparison_of(self.table, self.variants, self.opponents, store.values, time.monotonic() - start)
