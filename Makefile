@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
 	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
 
-.PHONY: help demo demo-network test test-load test-nojit fuzz lint bench lock clean
+.PHONY: help demo demo-network test test-load test-nojit fuzz lint bench pages lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
@@ -16,6 +16,7 @@ help:
 	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
+	@echo "make pages   the tables of the documentation, from benchmarks/results/"
 	@echo "make lock    resolve requirements.lock anew"
 
 # uv installs in seconds; plain pip reads the same lock where uv is not to be had.
@@ -64,6 +65,9 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/run_all.py
+
+pages: $(READY)
+	@$(BIN)/python benchmarks/pages.py
 
 lock:
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }

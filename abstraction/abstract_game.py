@@ -22,7 +22,7 @@ Int = npt.NDArray[np.int32]
 
 
 class Matrices(Protocol):
-    """What exact solvers and best responses read of chance: matrices over pairs of buckets."""
+    """What exact solvers and best responses need to know about chance: matrices over pairs of buckets."""
 
     @property
     def num_buckets(self) -> Int:
@@ -126,7 +126,7 @@ class AbstractGame:
 
     @property
     def fingerprint(self) -> str:
-        """Names the abstract game: another tree or other deals give another name."""
+        """Identifies the abstract game: a different tree or different deals give a different fingerprint."""
         return f"{_hash_arrays(self.tree.nodes)[:16]}-{self.deals.fingerprint[:16]}"
 
     @property

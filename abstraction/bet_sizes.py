@@ -1,6 +1,7 @@
 """Bet sizes as text: which actions the abstract game keeps.
 
-One text a street, one set per number of raises already made on it, parted by `|`; the last set serves all later ones::
+One text per street, one set per number of raises already made on it, separated by `|`; the last set serves all later
+raises::
 
     f c 0.5p 1p a | f c 1p a | f c
 

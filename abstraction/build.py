@@ -39,7 +39,7 @@ def is_holdem(game: PokerGame) -> bool:
 
 
 def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
-    """The card abstraction of a config: from the cache, or built into it. A damaged cache is built anew."""
+    """The card abstraction of a config: from the cache, or built into it. A damaged cache is rebuilt."""
     digest = hashlib.sha256(f"{source_hash(build_cards.__module__)} {config.model_dump_json()}".encode())
     folder = cache_folder() / "cards" / digest.hexdigest()[:16]
     if folder.exists():

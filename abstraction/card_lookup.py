@@ -1,4 +1,4 @@
-"""The bucket of typed cards in a solved strategy, whatever its cards are grouped by."""
+"""The bucket of typed cards in a solved strategy, however its cards are grouped."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What a config file says of the abstract game: the game, its cards and its bets. Unknown keys are refused."""
+"""What a config file says about the abstract game: the game, its cards and its bets. Unknown keys are refused."""
 
 import tomllib
 from pathlib import Path
@@ -15,7 +15,7 @@ from foldwise.game.tree import EVERY_SIZE, BetMenu
 
 
 class Strict(BaseModel):
-    """Refuses keys it does not know, so that a typing error is not a silent default."""
+    """Refuses unknown keys, so that a typo does not silently become a default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -66,7 +66,7 @@ class AbstractionConfig(Strict):
         return file_game(Path(self.game), parse_definition(self.definition, source=self.game))
 
     def check(self) -> None:
-        """Whether the parts fit the game; raises `DefinitionError`."""
+        """Check that the parts fit the game; raises `DefinitionError`."""
         game = self.find_game()
         streets = game.num_streets
         if self.bets is not None:
@@ -99,7 +99,7 @@ Config = TypeVar("Config", bound=AbstractionConfig)
 def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> Config:
     """Read and check a TOML config; `overrides` maps dotted keys to values that replace those of the file.
 
-    A game named by a path is looked for from the config's folder; in an override, from where we are.
+    A game named by a path is relative to the config's folder; in an override, to the working directory.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ def _override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
 
 
 def parse_override(text: str) -> tuple[str, Any]:
-    """`key=value` of `--set`: the value is read as TOML, or taken as text where it is none."""
+    """`key=value` of `--set`: the value is read as TOML, or taken as text where it is not TOML."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise DefinitionError(f"--set {text!r}: expected key=value, as in --set solver.beta=1000")

@@ -1,4 +1,4 @@
-"""How large the abstract game of a config is, before anything long starts."""
+"""How large the abstract game of a config is, found before any long work starts."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

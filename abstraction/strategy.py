@@ -35,7 +35,7 @@ from foldwise.game.tree_kernels import DECISION
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"
 FORMAT_VERSION: Final = 1
-# From these many entries on, a probability takes 16 and 8 bits.
+# From this many entries on, a probability takes 16 or 8 bits.
 _SIXTEEN_BIT_ENTRIES = 1_000_000
 _EIGHT_BIT_ENTRIES = 100_000_000
 
@@ -95,7 +95,7 @@ class Strategy:
         )
         if self.tree.nodes.dtype != NODE_DTYPE:
             raise FormatError(
-                f"{str(folder / self._entry('nodes').file)!r} has other fields than a tree's nodes: write the folder again"
+                f"{str(folder / self._entry('nodes').file)!r} lacks the fields of a tree's nodes: write the folder again"
             )
         wrong = wrong_tree(self.tree)
         if wrong is not None:
@@ -159,7 +159,7 @@ class Strategy:
 
 
 def stored_dtype(num_entries: int) -> npt.DTypeLike:
-    """What a probability is stored as in a strategy of so many entries."""
+    """How a probability is stored in a strategy with this many entries."""
     if num_entries < _SIXTEEN_BIT_ENTRIES:
         return np.float64
     return np.uint16 if num_entries < _EIGHT_BIT_ENTRIES else np.uint8

@@ -15,7 +15,7 @@ def run_blocks(
     block: int = 0,
     workers: int = 0,
 ) -> None:
-    """Call `work(first, last)` over 0..total, by default in 32 blocks a core; the first error stops the rest."""
+    """Call `work(first, last)` over 0..total, by default in 32 blocks per core; the first error stops the rest."""
     workers = workers or os.cpu_count() or 1
     block = block or max(1, total // (32 * workers))
     starts = range(0, total, block)

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldwise.agent.player import Player, Watcher, guarded_choice, safe_action, warm_up
+from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
 from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
@@ -24,6 +24,7 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
+_THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
 _log = logging.getLogger(__name__)
 
 
@@ -101,7 +102,7 @@ class Client:
             state = reader.read(line)
             if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
-                _log.error("line that is no state of this game, not answered: %r", line[:200])
+                _log.error("not a state of this game, not answered: %r", line[:200])
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
@@ -162,7 +163,7 @@ class Client:
             self._socket.sendall(data)
 
     def _read_line(self) -> str | None:
-        """The next line without its end; None at the end of the stream. Overlong lines are passed over."""
+        """The next line without its end; None at the end of the stream. Lines that are too long are skipped."""
         overlong = False
         while True:
             try:
@@ -186,6 +187,7 @@ def play_match(
 ) -> ClientReport:
     """Connect to a dealer and play one match."""
     warm_up(player)
+    limit_time(player, _THINKING_SHARE * deadline_seconds)
     try:
         sock = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
     except OSError as error:

@@ -7,7 +7,7 @@ of functions serves the player at a socket and the engine in memory, so that bot
 
 import numpy as np
 
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.postprocess_kernels import is_exempt, postprocess_row
 from foldwise.agent.tracker_kernels import (
     call_child,
     end_of_children,
@@ -96,6 +96,31 @@ def read_row(seat, node, bucket, row):
 
 
 @kernel
+def play_row(seat, node, bucket, street, first, row, scratch):  # row: float64[A], the infoset's as stored
+    """Post-process a row in place; `scratch` describes the node's actions, as `describe_actions` left them.
+
+    Where rules of the user's own have a part in it, what they made of all rows stands in `seat.played`.
+    """
+    if seat.played.size > 0:
+        if not is_exempt(seat.program, street, first):
+            start = seat.tree.nodes[node].base + np.int64(bucket) * row.size
+            for a in range(row.size):
+                row[a] = seat.played[start + a]
+        return
+    num_actions = row.size
+    postprocess_row(
+        row,
+        scratch.kinds[:num_actions],
+        scratch.sizes_pot[:num_actions],
+        seat.program,
+        street,
+        first,
+        scratch.inside[:num_actions],
+        scratch.masses,
+    )
+
+
+@kernel
 def drawn_action(row, draw):
     """The action of a row whose share of [0, 1) holds `draw`; never one of probability zero."""
     chosen = 0
@@ -118,16 +143,7 @@ def draw_child(seat, hand, node, bucket, first, hand_number, scratch):
     scratch.reached[0] = read_row(seat, node, bucket, row)
     for a in range(num_actions):
         scratch.raw[a] = row[a]
-    postprocess_row(
-        row,
-        scratch.kinds[:num_actions],
-        scratch.sizes_pot[:num_actions],
-        seat.program,
-        hand[STREET],
-        first,
-        scratch.inside[:num_actions],
-        scratch.masses,
-    )
+    play_row(seat, node, bucket, hand[STREET], first, row, scratch)
     chosen = drawn_action(row, action_draw(seat.seed, hand_number, hand[HAND_ACTIONS]))
     return np.int64(tree.nodes[node].first_child) + chosen
 

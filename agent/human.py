@@ -25,7 +25,7 @@ _WORDS = {
 
 
 class SeatLeftError(BaseException):
-    """The person has left the table. Not an `Exception`: nobody is to answer check or fold for them."""
+    """The person has left the table. Not an `Exception`, so that nobody answers check or fold for them."""
 
 
 class Console(Protocol):
@@ -38,7 +38,7 @@ class Console(Protocol):
         """Show how a hand went."""
 
     def complain(self, message: str) -> None:
-        """Say why an answer was none."""
+        """Say why an answer was refused."""
 
     def ask(self) -> str | None:
         """The next line typed; None where there will be none."""
@@ -121,7 +121,7 @@ def parse_answer(text: str, state: MatchState) -> Action:
         words = [words[0][0], words[0][1:]]  # b300
     kind = _WORDS.get(words[0]) if words else None
     if kind is None:
-        raise FormatError(f"{text.strip()!r} is no answer: {HELP}")
+        raise FormatError(f"{text.strip()!r} is not an answer: {HELP}")
     if kind == "f":
         if not turn.can_fold:
             raise FormatError("checking is free: type c instead of folding")

@@ -77,7 +77,7 @@ def _kuhn(table: StrategyTable) -> Iterator[tuple[str, list[tuple[int, float]]]]
 
 
 def _leduc(table: StrategyTable) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-    """The observer's card, round, pot, money, the public card and the actions of both rounds, as OpenSpiel words it."""
+    """The observer's card, round, pot, money, the public card and the actions of both rounds, worded as in OpenSpiel."""
     definition, lookup = _poker(table)
     tree = table.strategy.tree
     deck = sorted(definition.deck)

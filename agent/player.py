@@ -1,17 +1,15 @@
-"""Players: what answers a state, and how a player is named on the command line."""
+"""Players: what answers a state, and who makes one of its name."""
 
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.strategy_player import StrategyPlayer, make_strategy_player
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
+from foldwise.agent.strategy_player import Decision, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.match_state import MatchState
-
-PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM"
+from foldwise.game.python_file import PYTHON, load_name, own_code_error
 
 
 class Player(Protocol):
@@ -25,26 +23,17 @@ class Player(Protocol):
     def choose(self, state: MatchState) -> Action: ...
 
 
-def make_python_player(text: str, seed: int) -> Player:
-    """`FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
-    file, _, name = text.rpartition(":")
-    path = Path(file)
-    if not file or path.suffix != ".py" or not path.is_file():
-        raise DefinitionError(f"player 'python:{text}': expected python:FILE.py:CLASS with a file that is there")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
+def make_python_player(player: PlayerSpec, seed: int) -> Player:
+    """`python:FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
+    spec, expected = f"{PYTHON}{player.subject}", "a class that takes a seed"
+    make = load_name("player", spec, expected)
     try:
-        spec.loader.exec_module(module)
-        player: Player = getattr(module, name)(seed)
+        made: Player = make(seed)
     except Exception as error:  # the user's own code may raise anything; the command says it in one line
-        raise DefinitionError(
-            f"player 'python:{text}': {error!r}: expected a class that is made from a seed"
-        ) from error
-    if not callable(getattr(player, "choose", None)):
-        raise DefinitionError(f"player 'python:{text}': it has no choose(state): see docs/api/player.md")
-    return player
+        raise own_code_error("player", spec, error, expected) from error
+    if not callable(getattr(made, "choose", None)):
+        raise DefinitionError(f"player {spec!r}: it has no choose(state): see docs/api/player.md")
+    return made
 
 
 @runtime_checkable
@@ -54,34 +43,61 @@ class Watcher(Protocol):
     def observe(self, state: MatchState) -> None: ...
 
 
-# What makes a player of a name's part after the colon, and a seed.
-_MAKERS: dict[str, Callable[[str, int], Player]] = {
-    "bot": Bot,
-    "strategy": make_strategy_player,
-    "python": make_python_player,
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A player whose first answer would take longer than the others."""
+
+    def warm_up(self) -> None: ...
+
+
+@runtime_checkable
+class HeedsClock(Protocol):
+    """A player that thinks, and has a quick answer if it is told to stop."""
+
+    def limit_time(self, seconds: float | None) -> None: ...
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A player that can say what a choice came from."""
+
+    def explain(self, state: MatchState) -> tuple[Decision, Action]: ...
+
+
+_MAKERS: dict[PlayerKind, Callable[[PlayerSpec, int], Player]] = {
+    PlayerKind.BOT: lambda spec, seed: Bot(spec.subject, seed),
+    PlayerKind.STRATEGY: make_strategy_player,
+    PlayerKind.PYTHON: make_python_player,
 }
 
 
-def make_player(spec: str, seed: int) -> Player:
-    """The player of a name such as `bot:strength`."""
-    kind, colon, name = spec.partition(":")
-    if colon and kind in _MAKERS:
-        return _MAKERS[kind](name, seed)
-    if colon and kind == "cmd":
-        raise DefinitionError(f"player {spec!r} is a program of its own: it plays in 'foldwise match' over tcp only")
-    raise DefinitionError(f"player {spec!r}: expected {PLAYER_FORMS}")
+def make_player(player: PlayerSpec | str, seed: int) -> Player:
+    """The player of a spec, or of a name such as `bot:strength`."""
+    spec = as_player(player)
+    if spec.kind == PlayerKind.PROGRAM:
+        raise DefinitionError(
+            f"player {str(spec)!r} is an external program: it plays in 'foldwise match' over tcp only"
+        )
+    return _MAKERS[spec.kind](spec, seed)
 
 
-def check_player(spec: str, over_tcp: bool) -> None:
-    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
-    if not (over_tcp and spec.startswith("cmd:")):
+def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
+    """Raise `DefinitionError` for a player that cannot play; external programs play over tcp only."""
+    spec = as_player(player)
+    if not (over_tcp and spec.kind == PlayerKind.PROGRAM):
         make_player(spec, 0)
 
 
 def warm_up(player: Player) -> None:
     """Load what a player's first answer needs; whoever plays in real time does so before the first hand."""
-    if isinstance(player, StrategyPlayer):
+    if isinstance(player, WarmsUp):
         player.warm_up()
+
+
+def limit_time(player: Player, seconds: float | None) -> None:
+    """Tell a player that heeds the clock how long an answer may take; None where nobody waits for it."""
+    if isinstance(player, HeedsClock):
+        player.limit_time(seconds)
 
 
 def safe_action(state: MatchState) -> Action:

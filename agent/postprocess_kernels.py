@@ -80,9 +80,15 @@ def by_classes(row, kinds, sizes_pot, fold_over, split_pot, between, within, ins
 
 
 @kernel
+def is_exempt(program, street, first):
+    """Whether nothing is done on a street, or at a first decision."""
+    return (program.exempt_first and first) or (program.exempt_streets >> street) & 1 != 0
+
+
+@kernel
 def postprocess_row(row, kinds, sizes_pot, program, street, first, inside, masses):
     """Run a whole `Program` on one float64 row [A], in place; scratch as in `by_classes`."""
-    if (program.exempt_first and first) or (program.exempt_streets >> street) & 1:
+    if is_exempt(program, street, first):
         return
     for s in range(program.grouped.size):
         if program.grouped[s]:

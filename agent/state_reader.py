@@ -1,4 +1,4 @@
-"""Reading the states of one match: a line that goes on from the last one costs its new actions only."""
+"""Reading the states of one match: a line that continues the last one costs only its new actions."""
 
 import re
 from functools import lru_cache
@@ -39,7 +39,7 @@ class StateReader:
         self._board: tuple[int, ...] = ()
 
     def read(self, line: str) -> MatchState | None:
-        """The state of a line without its end, or None where the line is none."""
+        """The state of a line without its end, or None where the line is not a state."""
         head, _, cards = line.rpartition(":")
         # Board cards in the first round follow the hole cards without a mark: those lines go the long way.
         if not self._definition.num_board_cards[0] and self._follow(head) and self._take_cards(cards):

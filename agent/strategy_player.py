@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
-from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation, parse_translation
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition, parse_definition
@@ -163,26 +163,12 @@ class OpenStrategy:
         return StrategyPlayer(seat, self.definition, self.lookup, f"strategy {str(self.strategy.folder)!r}")
 
 
-class StrategySpec(NamedTuple):
-    """What follows `strategy:` in a player's name."""
-
-    folder: Path
-    pipeline: Pipeline
-    translation: Translation
+def parse_postprocess(spec: PlayerSpec) -> Pipeline:
+    """The post-processing of a strategy's name."""
+    return parse_pipeline(spec.postprocess) if spec.postprocess else Pipeline()
 
 
-def parse_spec(text: str) -> StrategySpec:
-    """`DIR`, `DIR|POST-PROCESSING` or `DIR|POST-PROCESSING|TRANSLATION`; an empty part is the default."""
-    folder, _, rest = text.partition("|")
-    pipeline, _, translation = rest.partition("|")
-    return StrategySpec(
-        Path(folder),
-        parse_pipeline(pipeline) if pipeline.strip() else Pipeline(),
-        parse_translation(translation) if translation.strip() else DEFAULT_TRANSLATION,
-    )
-
-
-def make_strategy_player(text: str, seed: int) -> StrategyPlayer:
-    """The player of what follows `strategy:`."""
-    spec = parse_spec(text)
-    return OpenStrategy(spec.folder).player(spec.pipeline, seed, spec.translation)
+def make_strategy_player(spec: PlayerSpec, seed: int) -> StrategyPlayer:
+    """The player of a strategy's name."""
+    pipeline = parse_postprocess(spec)
+    return OpenStrategy(spec.folder).player(pipeline, seed, spec.translation or DEFAULT_TRANSLATION)

@@ -4,28 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.cards.explain import preflop_name
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.decision_kernels import describe_actions
+from foldwise.agent.node_rows import NO_STACKS, NodeRows, NodeTable
 from foldwise.agent.typed_state import read_betting
-from foldwise.game.arrays import Float
 from foldwise.game.cards import RANKS, cards_text, rank_of
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import BluffGame, find_game
 from foldwise.game.tree import NO_ACTION, action_of_code
-from foldwise.game.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.postprocess.transforms import Actions
-
-_NO_STACK = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -44,29 +35,17 @@ class StrategyRow:
     postprocessed: list[float]
 
 
-class NodeTable(NamedTuple):
-    """All rows of one decision, by bucket."""
-
-    raw: Float  # [buckets, A]
-    played: Float  # [buckets, A]: post-processed
-    reached: npt.NDArray[np.bool_]  # [buckets]
-
-
 class StrategyTable:
     """Every infoset of a strategy folder."""
 
     def __init__(self, strategy: Strategy, pipeline: Pipeline | None = None):
         self.strategy = strategy
-        self._pipeline = pipeline or Pipeline()
         manifest = strategy.manifest
         self.definition: GameDefinition | None = (
             None if manifest.definition is None else parse_definition(manifest.definition, str(strategy.folder))
         )
-        nodes = strategy.tree.nodes
-        self._decisions = np.flatnonzero(nodes["kind"] == DECISION)
-        bases = nodes["base"][self._decisions].astype(np.int64)
-        entries = np.diff(np.append(bases, len(strategy.stored)))
-        self._num_buckets = entries // nodes["num_children"][self._decisions]
+        stacks = NO_STACKS if self.definition is None else self.definition.stacks
+        self._nodes = NodeRows(strategy.tree, strategy.stored, stacks, pipeline or Pipeline())
         self._labels: dict[tuple[int, int], dict[int, str]] = {}
 
     def betting(self, node: int) -> str:
@@ -103,7 +82,7 @@ class StrategyTable:
         self, street: int | None, player: int | None, wanted: str | None, hand: str | None, bucket: int | None
     ) -> Iterator[StrategyRow]:
         nodes = self.strategy.tree.nodes
-        for node, num_buckets in zip(self._decisions.tolist(), self._num_buckets.tolist()):
+        for node, num_buckets in zip(self._nodes.decisions.tolist(), self._nodes.num_buckets.tolist()):
             record = nodes[node]
             if street is not None and int(record["street"]) != street:
                 continue
@@ -140,31 +119,7 @@ class StrategyTable:
 
     def table(self, node: int) -> NodeTable:
         """All rows of one decision."""
-        tree, stored = self.strategy.tree, self.strategy.stored
-        record = tree.nodes[node]
-        base, count, player = int(record["base"]), int(record["num_children"]), int(record["player"])
-        place = int(np.searchsorted(self._decisions, node))
-        rows = stored[base : base + count * int(self._num_buckets[place])].reshape(-1, count).astype(np.float64)
-        totals = rows.sum(axis=1, keepdims=True)
-        reached = totals[:, 0] > 0.0
-        raw = np.where(totals > 0.0, rows / np.where(totals > 0.0, totals, 1.0), 1.0 / count)
-        if not self._pipeline.steps:
-            return NodeTable(raw, raw, reached)
-        kinds, sizes = np.zeros(count, np.int8), np.zeros(count)
-        stack = self.definition.stacks[player] if self.definition is not None else _NO_STACK
-        describe_actions(tree, node, stack, kinds, sizes)
-        first = self._is_first(node, player)
-        played = self._pipeline.apply(raw, Actions(kinds, sizes), street=int(record["street"]), first=first)
-        return NodeTable(raw, played, reached)
-
-    def _is_first(self, node: int, player: int) -> bool:
-        tree = self.strategy.tree
-        node = int(tree.parent[node])
-        while node >= 0:
-            if tree.nodes[node]["kind"] == DECISION and tree.nodes[node]["player"] == player:
-                return False
-            node = int(tree.parent[node]) if node > 0 else -1
-        return True
+        return self._nodes.table(node, self._nodes.is_first(node))
 
     def labels(self, player: int, street: int) -> dict[int, str]:
         """What the buckets of a player on a street hold; empty where one holds too much to say."""
@@ -214,7 +169,7 @@ def _view_labels(lookup: EnumeratedViews, definition: GameDefinition, street: in
 
 
 def check_street(table: StrategyTable, street: int | None) -> None:
-    """Raise `DefinitionError` for a street the game has not."""
+    """Raise `DefinitionError` for a street the game does not have."""
     num_streets = 1 if table.definition is None else table.definition.num_rounds
     if street is not None and not 0 <= street < num_streets:
         raise DefinitionError(f"street {street}: expected 0 to {num_streets - 1}")

@@ -1,4 +1,4 @@
-"""From a real history to a node of the abstract tree: any legal history, however wild, has one.
+"""From a real history to a node of the abstract tree: every legal history, however wild, has one.
 
 Each real action moves the tracker by one abstract action, so both trees always agree on who acts and on which street.
 
@@ -10,7 +10,7 @@ Each real action moves the tracker by one abstract action, so both trees always 
    the pots may drift apart and nothing is ever re-scaled. What a share of the pot cannot express is clamped (4).
 3. **Past the abstract cap.** A raise at a node that offers none takes the place of the raiser's last action on the
    street at a node that did: it is read there, and what came between is forgotten. If he had no such node, our first
-   action of the street is taken for a check and the raise is read behind it; if that is no help either, we answer from
+   action of the street is taken for a check and the raise is read behind it; if that does not help either, we answer from
    our first node of the street.
 4. **Our own bets** become chips by their share of the real pot, rounded to the nearest chip. Where both pots are the
    same the abstract amount is played as it is; where they are not, a bet of `ALL_IN_SHARE` of the stack or more is
@@ -36,7 +36,9 @@ import numpy.typing as npt
 
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent import decision_kernels as kernels
+from foldwise.agent.node_rows import NodeRows
 from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
+from foldwise.game.arrays import Single
 from foldwise.game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.definition import GameDefinition
@@ -47,6 +49,7 @@ from foldwise.postprocess.transforms import NUM_CLASSES
 
 _MAX_CHILDREN = 2**16  # what a node's count of children can hold; memory never touched is never paid for
 _NO_FLOATS, _NO_WORDS, _NO_BYTES = np.zeros(0, np.float64), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+_NO_SINGLES = np.zeros(0, np.float32)
 _STORED_AS = {"float64": kernels.FLOATS, "uint16": kernels.WORDS, "uint8": kernels.BYTES}
 
 
@@ -59,6 +62,7 @@ class Seat(NamedTuple):
     words: npt.NDArray[np.uint16]
     bytes: npt.NDArray[np.uint8]
     program: Program
+    played: Single  # [E] rows after rules of the user's own, or empty: then the program post-processes each row
     stacks: npt.NDArray[np.int64]  # [2]
     mapping: int
     randomised: bool
@@ -110,6 +114,10 @@ def make_seat(
 ) -> Seat:
     """A seat from a tree with rows and the probabilities stored for them."""
     stored_as = _STORED_AS[str(stored.dtype)]
+    played = _NO_SINGLES
+    if pipeline.has_python:
+        played = NodeRows(tree, stored, definition.stacks, pipeline).played(with_first=False)
+        pipeline = pipeline.exemptions()
     return Seat(
         tree=Tree(*map(_frozen, tree)),
         stored_as=stored_as,
@@ -117,6 +125,7 @@ def make_seat(
         words=_frozen(stored if stored_as == kernels.WORDS else _NO_WORDS),
         bytes=_frozen(stored if stored_as == kernels.BYTES else _NO_BYTES),
         program=pipeline.program(),
+        played=_frozen(played),
         stacks=np.array(definition.stacks, np.int64),
         mapping=int(translation.mapping),
         randomised=translation.randomised,

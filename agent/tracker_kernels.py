@@ -98,7 +98,7 @@ def read_raise(tree, node, player, max_spent, raise_to, mapping, randomised, siz
 
 @kernel
 def enter_street(tree, node, street):
-    """The decision node the hand has come to, once the real hand is on `street` and goes on."""
+    """The decision node the hand has reached, once the real hand is on `street` and continues."""
     while tree.nodes[node].kind != DECISION or tree.nodes[node].street < street:
         if tree.nodes[node].kind == CHANCE:
             node = np.int64(tree.nodes[node].first_child)

@@ -1,5 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Translation for compiled walks: the same rules as `agent/translation.py`, numbers in and an index out."""
+"""The mappings of `agent.translation`: sizes in pots in, an index and a probability out.
+
+Source: Ganzfried and Sandholm (IJCAI 2013). `tests/oracles/naive_translation.py` has the same formula by formula.
+"""
 
 import math
 
@@ -11,7 +14,12 @@ PSEUDO_HARMONIC, ARITHMETIC, GEOMETRIC = 0, 1, 2
 
 @kernel
 def smaller_probability(mapping, x, a, b):
-    """Probability that a bet of x pots between sizes a < b is read as a: Ganzfried and Sandholm (IJCAI 2013)."""
+    """Probability that a bet of x pots between sizes a < b is read as a.
+
+    Pseudo-harmonic: section 6, the only mapping under which calling A with 1 / (1 + A) and B with 1 / (1 + B) calls every
+    x with 1 / (1 + x). Arithmetic: section 5.2. Geometric: section 5.4, its "randomized geometric 1", divided by A so that
+    nothing underflows; the paper's 0 / 0 at x = A = 0 is 1 here. The last two are for comparison.
+    """
     if mapping == PSEUDO_HARMONIC:
         return (b - x) * (1.0 + a) / ((b - a) * (1.0 + x))
     if mapping == ARITHMETIC:
@@ -33,7 +41,11 @@ def median(mapping, a, b):
 
 @kernel
 def read_bet(mapping, randomised, x, sizes_pot, call_continues):  # sizes_pot [num sizes], ascending
-    """(smaller index, larger index, probability of the smaller) of a bet of x pots; -1 is a call."""
+    """(smaller index, larger index, probability of the smaller) of a bet of x pots; -1 is a call.
+
+    Below the smallest size A is a call; but if reading a call would end the street or the hand (`call_continues` false),
+    the smallest size is taken. Beyond the largest size it is the largest. A node that offers no bet reads a call.
+    """
     num_sizes = sizes_pot.size
     if num_sizes == 0:
         return -1, -1, 1.0
@@ -54,10 +66,3 @@ def read_bet(mapping, randomised, x, sizes_pot, call_continues):  # sizes_pot [n
     if x <= median(mapping, a, b):
         return smaller, larger, 1.0
     return smaller, larger, 0.0
-
-
-@kernel
-def translate(mapping, randomised, x, sizes_pot, call_continues, draw):
-    """The index of the abstract size a bet of x pots is read as, by a uniform draw from [0, 1); -1 is a call."""
-    smaller, larger, probability = read_bet(mapping, randomised, x, sizes_pot, call_continues)
-    return smaller if draw < probability else larger

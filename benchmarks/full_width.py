@@ -11,10 +11,11 @@ import numpy as np
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
-from foldwise.solver.config import FULL_WIDTH, RunConfig
+from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.run import make_solver
+from foldwise.solver.samplers import FULL_WIDTH
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 

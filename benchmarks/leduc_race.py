@@ -1,7 +1,7 @@
-"""Leduc and Bluff(1,1) after one CPU-second: our full-width schedules, external and public chance sampling beside
-OpenSpiel's CFR+ and ES.
+"""Leduc (936 infosets) and Bluff(1,1) after one CPU-second: our full-width schedules, external and public chance sampling
+beside OpenSpiel's CFR+ and ES on the same games.
 
-python benchmarks/leduc_race.py [--seconds S] [--openspiel-seconds S]
+python benchmarks/leduc_race.py [--seconds S] [--openspiel-seconds S] [--save]
 
 Exploitability is NashConv / 2 in antes, or rounds of Bluff (OpenSpiel's liar's dice); its computation, compilation and
 the making of solvers are not timed. Ten seconds for OpenSpiel beside one of ours tell whether ours is as good in a
@@ -10,11 +10,12 @@ tenth of the time.
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 import numpy as np
 import pyspiel
+from papers.record import add_save, save, significant
 from sampling import Bench, poker_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
@@ -26,6 +27,8 @@ from foldwise.solver.full_width.vector_kernels import walk_full_width
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.sampling.public_chance import PublicChance
+
+Row = tuple[str, int, float, float]  # solver, iterations, CPU-seconds, exploitability
 
 
 def cfr_plus(t: int) -> tuple[float, float, float, float, float]:
@@ -55,11 +58,12 @@ def exploitability(game: AbstractGame, table: np.ndarray) -> float:
     return ExactResponse(game).exploitability(policy).exploitability_mbb * game.unit_chips / 1000.0
 
 
-def report(name: str, count: int, seconds: float, result: float) -> None:
+def report(name: str, count: int, seconds: float, result: float) -> Row:
     print(f"  {name:<20}{count:>10,} iterations in {seconds:g} s   exploitability {result:.7f}", flush=True)
+    return name, count, seconds, significant(result, 2)
 
 
-def race_ours(game: AbstractGame, seconds: float) -> None:
+def race_ours(game: AbstractGame, seconds: float) -> Iterator[Row]:
     vector_game, frames = make_vector_game(game), make_vector_frames(game)
     for name, schedule in (("foldwise cfr+", cfr_plus), ("foldwise dcfr", dcfr)):
         table, t = np.zeros(2 * game.num_entries), 0
@@ -71,15 +75,15 @@ def race_ours(game: AbstractGame, seconds: float) -> None:
                 walk_full_width(vector_game, table, player, *schedule(t), frames)
 
         iterate()  # compiles; the iteration counts
-        report(name, run_for(seconds, iterate), seconds, exploitability(game, table))
+        yield report(name, run_for(seconds, iterate), seconds, exploitability(game, table))
     bench = Bench(game, 1)
     bench.run("external", 2, 1)
     count = 500 * run_for(seconds, lambda: bench.run("external", 1000, 1))
-    report("foldwise external", count, seconds, exploitability(game, bench.table))
+    yield report("foldwise external", count, seconds, exploitability(game, bench.table))
     public = PublicChance(game, SolverConfig(sampler="pcs"))
     public.advance(1)
     count = 2 * run_for(seconds, lambda: public.advance(2))
-    report("foldwise pcs", count, seconds, exploitability(game, public.table))
+    yield report("foldwise pcs", count, seconds, exploitability(game, public.table))
 
 
 def _sampled_result(spiel: "pyspiel.Game", sampler: "pyspiel.ExternalSamplingMCCFRSolver") -> float:
@@ -87,20 +91,21 @@ def _sampled_result(spiel: "pyspiel.Game", sampler: "pyspiel.ExternalSamplingMCC
     return float(pyspiel.nash_conv(spiel, sampler.average_policy(), True)) / 2.0
 
 
-def race_theirs(name: str, seconds: float) -> None:
+def race_theirs(name: str, seconds: float) -> Iterator[Row]:
     spiel = pyspiel.load_game(name)
     plus = pyspiel.CFRPlusSolver(spiel)
     count = run_for(seconds, plus.evaluate_and_update_policy)
-    report("OpenSpiel cfr+", count, seconds, pyspiel.nash_conv(spiel, plus.average_policy()) / 2.0)
+    yield report("OpenSpiel cfr+", count, seconds, pyspiel.nash_conv(spiel, plus.average_policy()) / 2.0)
     sampler = pyspiel.ExternalSamplingMCCFRSolver(spiel, seed=1, avg_type=pyspiel.MCCFRAverageType.SIMPLE)
     count = run_for(seconds, sampler.run_iteration)
-    report("OpenSpiel external", count, seconds, _sampled_result(spiel, sampler))
+    yield report("OpenSpiel external", count, seconds, _sampled_result(spiel, sampler))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--openspiel-seconds", type=float, default=None, help="by default as ours")
+    add_save(parser)
     arguments = parser.parse_args()
     bluff = Bluff((1, 1))
     dice = make_abstract_game(
@@ -108,8 +113,17 @@ def main() -> None:
     )
     for game, theirs in ((poker_game("leduc"), "leduc_poker"), (dice, "liars_dice")):
         print(f"{game.name}")
-        race_ours(game, arguments.seconds)
-        race_theirs(theirs, arguments.openspiel_seconds or arguments.seconds)
+        rows = [*race_ours(game, arguments.seconds)]
+        rows += race_theirs(theirs, arguments.openspiel_seconds or arguments.seconds)
+        if arguments.save:
+            save(
+                f"speed_race_{game.name}",
+                f"{game.name}, {game.num_infosets:,} infosets on both sides, exploitability (NashConv / 2) in "
+                f"{'antes' if game.name == 'leduc' else 'rounds'}, one core",
+                ["solver", "iterations", "CPU-seconds", "exploitability"],
+                rows,
+                seeds=1,
+            )
 
 
 if __name__ == "__main__":

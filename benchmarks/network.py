@@ -18,6 +18,7 @@ import numpy as np
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match as play_over_socket
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.support.local_broker import LocalBroker
 from foldwise.game.library import find_definition
 from foldwise.matches.duplicate.comparison import Table
@@ -124,8 +125,8 @@ def workers(broker: LocalBroker, folder: Path) -> None:
         seed=1,
         hands=SPLIT_HANDS,
         block_pairs=10_000,
-        first=[player_name(SPLIT_PLAYERS[0])],
-        second=[player_name(SPLIT_PLAYERS[1])],
+        first=[player_name(parse_player(SPLIT_PLAYERS[0]))],
+        second=[player_name(parse_player(SPLIT_PLAYERS[1]))],
     )
     Table("hunl", hunl, 1000, 1, "memory", 2).pairs(*SPLIT_PLAYERS)  # compiled
     with contextlib.ExitStack() as stack:

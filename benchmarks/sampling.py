@@ -6,8 +6,9 @@ python benchmarks/sampling.py --presets configs/hunl-medium.toml    these instea
 
 Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested
 buckets a street, dealt by a made-up joint distribution: a walk's pace depends on the tree and the table, not on the
-cards. Tables are touched and warmed first. Rates are the best of several short runs: by the clock, and by CPU time,
-which is the one to read where other programs share the cores.
+cards, but real cards cost more to deal (`--presets`). Deals are drawn inside the clock. Tables are touched and warmed first.
+Rates are the best of several short runs: by the clock, and by CPU time, which is the one to read where other programs share
+the cores.
 """
 
 import argparse
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pyspiel
+from counted_game import CountedGame
+from papers.record import add_save, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.build import build_abstract_game
@@ -42,6 +45,7 @@ OPTIONS = WalkOptions(
     sum_scale=1.0,
 )
 RUNS = {"external": run_external, "average": run_average, "outcome": run_outcome, "chance": run_chance}
+_OUR_REPEATS = 20  # of a race that takes us a twentieth of a second
 NUM_NESTED = 5  # buckets a street, each split into as many on the next
 
 
@@ -60,9 +64,8 @@ def made_up_joint() -> JointDeals:
 def poker_game(name: str) -> AbstractGame:
     game = find_game(name)
     assert isinstance(game, PokerGame)
-    joint = (
-        enumerate_poker(EnumeratedViews(game.definition, suits_matter=False)) if name == "leduc" else made_up_joint()
-    )
+    # Leduc's suits stay apart, as in OpenSpiel: 936 infosets instead of 288.
+    joint = enumerate_poker(EnumeratedViews(game.definition, suits_matter=True)) if name == "leduc" else made_up_joint()
     return make_abstract_game(name, game.build_tree(), JointSource(joint), game.unit_chips)
 
 
@@ -77,19 +80,15 @@ class Bench:
         self._states = make_states(1, num_threads)
 
     def run(self, sampler: str, num_walks: int, num_threads: int) -> tuple[int, float, float]:
-        """Nodes, seconds by the clock, CPU seconds; deals are drawn before the clock starts."""
+        """Nodes, seconds by the clock, CPU seconds; deals are drawn inside the clock."""
         game, visited = self.game, [0] * num_threads
-        deals = []
-        for worker in range(num_threads):
-            buckets = np.zeros((num_walks, 2, game.num_streets), dtype=np.int32)
-            rows = np.zeros(num_walks, dtype=np.int32)
-            game.deals.draw(self._states[worker], buckets, rows)
-            deals.append((buckets, rows))
 
         def work(worker: int) -> None:
-            buckets, rows = deals[worker]
             nodes, outcomes, last_street = game.tree.nodes, game.deals.outcomes, game.num_streets - 1
             frames, state = self._frames[worker], self._states[worker]
+            buckets = np.zeros((num_walks, 2, game.num_streets), dtype=np.int32)
+            rows = np.zeros(num_walks, dtype=np.int32)
+            game.deals.draw(state, buckets, rows)
             visited[worker] = int(
                 RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, frames, state)
             )
@@ -112,22 +111,54 @@ class Bench:
         return max(n / wall for n, wall, _ in results), max(n / cpu for n, _, cpu in results)
 
 
-def race_openspiel(num_iterations: int) -> None:
-    """External sampling on Leduc: the same number of iterations from nothing, so the same nodes but for chance."""
+def race_openspiel(num_iterations: int, saves: bool) -> None:
+    """External sampling on Leduc of 936 infosets from nothing; deals are drawn inside both clocks, nodes counted in both."""
     bench = Bench(poker_game("leduc"), 1)
     bench.run("external", 2, 1)
-    bench.table.fill(0.0)
-    nodes, _, ours = bench.run("external", 2 * num_iterations, 1)
-    solver = pyspiel.ExternalSamplingMCCFRSolver(
-        pyspiel.load_game("leduc_poker"), seed=1, avg_type=pyspiel.MCCFRAverageType.SIMPLE
+    our_nodes, ours = 0.0, 0.0
+    for _ in range(_OUR_REPEATS):
+        bench.table.fill(0.0)
+        nodes, _, cpu = bench.run("external", 2 * num_iterations, 1)
+        our_nodes, ours = our_nodes + nodes / _OUR_REPEATS, ours + cpu / _OUR_REPEATS
+    _, theirs = _openspiel(pyspiel.load_game("leduc_poker"), num_iterations)
+    counted = CountedGame("leduc_poker")
+    _openspiel(counted, num_iterations)
+    print(f"leduc, {bench.game.num_infosets} infosets, external sampling, {num_iterations:,} iterations")
+    rows = [("foldwise", our_nodes, ours), ("OpenSpiel", counted.visits.count, theirs)]
+    for name, nodes, cpu in rows:
+        print(
+            f"  {name:<10}{nodes / num_iterations:6.1f} nodes an iteration, {nodes / cpu / 1e6:6.2f} M nodes and "
+            f"{num_iterations / cpu:,.0f} iterations a CPU-second"
+        )
+    print(
+        f"  ratio {our_nodes / ours / (counted.visits.count / theirs):.1f} by nodes, {theirs / ours:.1f} by iterations"
     )
+    if saves:
+        save(
+            "speed_openspiel",
+            f"External sampling on Leduc of {bench.game.num_infosets} infosets, {num_iterations:,} iterations from nothing, "
+            "deals inside the clock, per CPU-second of one core",
+            ["solver", "nodes an iteration", "million nodes", "iterations"],
+            [
+                [
+                    name,
+                    significant(nodes / num_iterations),
+                    significant(nodes / cpu / 1e6, 3),
+                    round(num_iterations / cpu),
+                ]
+                for name, nodes, cpu in rows
+            ],
+            seeds=1,
+        )
+
+
+def _openspiel(game: "pyspiel.Game", num_iterations: int) -> tuple["pyspiel.ExternalSamplingMCCFRSolver", float]:
+    """A solver after so many iterations, and the CPU-seconds they took."""
+    solver = pyspiel.ExternalSamplingMCCFRSolver(game, seed=1, avg_type=pyspiel.MCCFRAverageType.SIMPLE)
     begin = time.process_time()
     for _ in range(num_iterations):
         solver.run_iteration()
-    theirs = time.process_time() - begin
-    print(f"leduc, external sampling, {num_iterations:,} iterations, {nodes / num_iterations:.1f} nodes each")
-    print(f"  foldwise  {nodes / ours / 1e6:8.2f} M nodes a CPU-second")
-    print(f"  OpenSpiel {nodes / theirs / 1e6:8.2f} M nodes a CPU-second   ratio {theirs / ours:.1f}")
+    return solver, time.process_time() - begin
 
 
 def race_threads(path: str, seconds: float, repeats: int) -> None:
@@ -163,15 +194,20 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a run, about")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--openspiel-only", action="store_true", help="stop after the race on Leduc")
+    add_save(parser)
     parser.add_argument("--presets", nargs="*", help="configurations to time instead")
     arguments = parser.parse_args()
     if arguments.presets:
         for path in arguments.presets:
             race_threads(path, arguments.seconds, arguments.repeats)
         return
-    race_openspiel(20_000)
+    race_openspiel(20_000, arguments.save)
+    if arguments.openspiel_only:
+        return
     print("\nmillions of nodes a second by the clock, and (per CPU-second)")
     print(f"{'game':<10}{'table':>9}  {'sampler':<9}{'1 thread':>10}{'2 threads':>11}{'ratio':>7}")
+    external = []
     for name in ("leduc", "two-nl-24", "two-nl-28", *(("two-nl-36",) if arguments.full else ())):
         bench = Bench(poker_game(name), 2)
         for sampler in RUNS:
@@ -186,6 +222,17 @@ def main() -> None:
                 f"{two / one:>7.2f}   ({one_cpu / 1e6:.2f}, {two_cpu / 1e6:.2f})",
                 flush=True,
             )
+            if sampler == "external":
+                size = f"{name}, {bench.table.nbytes / 1e6:.0f} MB"
+                external.append([size, *(significant(rate / 1e6, 3) for rate in (one_cpu, two_cpu))])
+    if arguments.save:
+        save(
+            "speed_made_up",
+            "External sampling over made-up joint deals drawn inside the clock, million nodes a CPU-second",
+            ["game and table", "1 thread", "2 threads"],
+            external,
+            seeds=1,
+        )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from foldwise.agent.strategy_player import make_strategy_player
+from foldwise.agent.player import make_player
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.all_in import expected_values
@@ -59,7 +59,7 @@ def table(folders: list[str], num_hands: int, num_boards: int) -> None:
     played_ms = 1000 * (time.process_time() - start) / 50_000
     with TemporaryDirectory() as name:
         for order in range(2):
-            seated = [make_strategy_player(folder, 10 * order + i) for i, folder in enumerate(folders)][
+            seated = [make_player(f"strategy:{folder}", 10 * order + i) for i, folder in enumerate(folders)][
                 :: 1 - 2 * order
             ]
             path = Path(name) / f"{order}.log"
@@ -95,7 +95,7 @@ def table(folders: list[str], num_hands: int, num_boards: int) -> None:
 
 
 def roulette(folders: list[str], num_boards: int) -> None:
-    first, second = (make_strategy_player(folder, 0) for folder in folders)
+    first, second = (make_player(f"strategy:{folder}", 0) for folder in folders)
     definition = first.definition
     boards = match_boards(definition, 5, num_boards)
     exact = None

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table as TextTable
@@ -26,11 +26,13 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.player_spec import PlayerSpec
+    from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
-    from foldwise.matches.plan import Score
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
@@ -53,6 +55,7 @@ class CompareRequest:
     ] = None
     translation: TranslationOption = "pseudo-harmonic"
     hands: HandsOption = 50_000
+    search: SearchOption = "off"
     score: ScoreOption = "chips"
     over: OverOption = "memory"
     jobs: JobsOption = None
@@ -70,11 +73,9 @@ class CompareRequest:
     ] = None
     logs: LogsOption = False
     broker: BrokerOption = None
-    local: Annotated[
-        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
-    ] = False
+    local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish progress.")] = False
     resume: Annotated[
-        bool, typer.Option("--resume", help="With --broker and -o: go on with the comparison begun there.")
+        bool, typer.Option("--resume", help="With --broker and -o: continue the comparison begun there.")
     ] = False
     patience: PatienceOption = 60.0
     seed: SeedOption = 0
@@ -92,29 +93,34 @@ def compare(request: CompareRequest) -> None:
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
+    from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.translation import parse_translation
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
-    from foldwise.postprocess.language import parse_variants
+    from foldwise.search.language import parse_steps, parse_variants
 
     folder, output = request.directory.resolve(), request.output
-    pipelines = parse_variants(request.sweep if request.sweep is not None else request.variants)
-    texts = list(map(str, pipelines))
+    typed = resolve_rules(request.sweep if request.sweep is not None else request.variants)
+    steps = [parse_steps(with_search(str(variant), request.search)) for variant in parse_variants(typed)]
+    texts = list(map(str, steps))
     if len(set(texts)) < len(texts):
-        raise DefinitionError(f"variants {', '.join(texts)}: one stands there twice; give each once")
-    players = [resolve_player(player_spec(player)) for player in [*(request.opponents or []), *(request.more or [])]]
+        raise DefinitionError(f"variants {', '.join(texts)}: one is given twice; give each once")
+    players = typed_players([*(request.opponents or []), *(request.more or [])])
     if not players:
         raise DefinitionError("compare: give at least one opponent, as in --opponents bot:strength")
     _check_broker(request)
     for player in players:
-        check_score(request.score, (f"strategy:{folder}", player))
+        for text in texts:
+            check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder), text), player))
     table = _table(folder, request)
-    comparison = _compare(table, texts, players, str(parse_translation(request.translation)), request)
+    comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
     if request.exploit:
-        exploitability, boards_counted = _exploitability(folder, pipelines)
+        tables = [step.pipeline if step.search is None else None for step in steps]
+        exploitability, boards_counted = _exploitability(folder, tables)
     result = comparison_result(comparison, exploitability, strategy=str(folder), seed=request.seed, score=request.score)
     if boards_counted is not None:
         result["boards_counted"] = boards_counted
@@ -159,12 +165,16 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
         over=request.over,
         jobs=request.jobs or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
     )
 
 
 def _compare(
-    table: "Table", variants: Sequence[str], opponents: Sequence[str], translation: str, request: CompareRequest
+    table: "Table",
+    variants: Sequence[str],
+    opponents: "Sequence[PlayerSpec]",
+    translation: "Translation",
+    request: CompareRequest,
 ) -> "Comparison":
     """Here, here and published, or by the workers of a broker."""
     folder, line = request.directory.resolve(), ProgressLine("compare")
@@ -199,8 +209,11 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
         row["lbr_mbb"], row["lbr_ci95_mbb"], row["lbr_hands"] = total.mean_mbb, total.ci95_mbb, 2 * total.count
 
 
-def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample."""
+def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
+    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+
+    None stands for a variant that searches: it does not play in the abstract game.
+    """
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.policies import postprocessed_policy
@@ -213,13 +226,17 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline]") -> tuple[list
     if not has_response(game):
         return [None] * len(pipelines), None
     response = make_response(game)
-    answers = [response.exploitability(postprocessed_policy(strategy, game, pipeline)) for pipeline in pipelines]
-    return [answer.exploitability_mbb for answer in answers], answers[0].boards_counted
+    answers = [
+        None if pipeline is None else response.exploitability(postprocessed_policy(strategy, game, pipeline))
+        for pipeline in pipelines
+    ]
+    counted = next((answer.boards_counted for answer in answers if answer is not None), None)
+    return [None if answer is None else answer.exploitability_mbb for answer in answers], counted
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.plan import written_whole
 
     with written_whole(output / "comparison.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")
@@ -248,23 +265,24 @@ def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
 
 
 def _show(result: "ComparisonResult", output: Path | None) -> None:
-    from foldwise.cli.support.comparison_pictures import short_name
+    from foldwise.agent.player_spec import parse_player
 
-    opponents = result["opponents"]
+    opponents = [parse_player(opponent).short() for opponent in result["opponents"]]
     hands = result["rows"][0]["results"][0]["hands"]
     known = any("exploitability_mbb" in row for row in result["rows"])
     with_lbr = any("lbr_mbb" in row for row in result["rows"])
     table = TextTable(
         box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell, by {result['score']}"
     )
-    headings = ["variant", *map(short_name, opponents), "average", "minimum", *(["exploitability"] if known else [])]
+    headings = ["variant", *opponents, "average", "minimum", *(["exploitability"] if known else [])]
     headings += ["loses to lbr"] if with_lbr else []
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "variant" else "right")
     for row in result["rows"]:
         cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row["results"]]
         average = plus_minus(row["avg_mbb"], row["avg_ci95_mbb"])
-        last = [f"{row['exploitability_mbb']:.2f}"] if known else []
+        exact = row.get("exploitability_mbb")
+        last = ["-" if exact is None else f"{exact:.2f}"] if known else []
         last += [plus_minus(row["lbr_mbb"], row["lbr_ci95_mbb"])] if with_lbr else []
         table.add_row(row["variant"], *cells, average, f"{row['min_mbb']:+.1f}", *last)
     stdout.print(table)
@@ -272,7 +290,7 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
         stdout.print(f"exploitability{against(result['boards_counted'])}")
     if result["differences"]:
         table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
-        for heading in ("variants", *map(short_name, opponents), "average"):
+        for heading in ("variants", *opponents, "average"):
             table.add_column(heading, justify="left" if heading == "variants" else "right")
         for entry in result["differences"]:
             cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]

@@ -25,12 +25,14 @@ class DealerRequest:
     fixed_seats: Annotated[bool, typer.Option("-f", help="Fixed seats: the button does not move.")] = False
     log: Annotated[bool, typer.Option("-L/-l", help="With or without a log file.")] = True
     transactions: Annotated[bool, typer.Option("-T/-t", help="With or without a transaction file.")] = False
-    append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, take up a broken match.")] = False
+    append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, continue an interrupted match.")] = (
+        False
+    )
     ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any.")] = "0"
     quiet: Annotated[bool, typer.Option("-q", help="No line per message on stderr.")] = False
     t_response: Annotated[int, typer.Option("--t_response", help="Milliseconds for one answer.", min=0)] = 600_000
     t_hand: Annotated[int, typer.Option("--t_hand", help="Milliseconds for one hand.", min=0)] = 600_000
-    t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Milliseconds a hand on average.", min=0)] = 7_000
+    t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Milliseconds per hand on average.", min=0)] = 7_000
     start_timeout: Annotated[
         int, typer.Option("--start_timeout", help="Milliseconds for all to connect; negative: no limit.")
     ] = -1
@@ -41,7 +43,7 @@ class DealerRequest:
     ] = None
     serve: Annotated[bool, typer.Option("--serve", help="Deal match after match, with seeds SEED, SEED+1, ...")] = False
     tables: Annotated[int, typer.Option(help="With --serve: matches at a time.", min=1, max=100)] = 1
-    matches: Annotated[int | None, typer.Option(help="With --serve: end after so many.", min=1)] = None
+    matches: Annotated[int | None, typer.Option(help="With --serve: end after this many.", min=1)] = None
     patience: PatienceOption = 60.0
 
 
@@ -50,7 +52,7 @@ def dealer(request: DealerRequest) -> int:
 
     With --broker seats can also be taken over MQTT (foldwise play ... --broker URL --table NAME), and the match is
     published for foldwise watch. With --serve it deals NAME-0001, NAME-0002, ... at fixed ports until Ctrl-C; matches
-    whose logs are complete are passed over, so a server goes on where it stopped.
+    whose logs are complete are skipped, so a server continues where it stopped.
 
     Example: foldwise dealer demo hunl 100 7 Alice Bob -q
 

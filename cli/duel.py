@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foldwise.cli.options import JsonOption, PostprocessOption, SeedOption, StrategyArgument
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class DuelRequest:
     directory: StrategyArgument
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
     postprocess: PostprocessOption = "none"
+    search: SearchOption = "off"
     reveal: Annotated[
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
     ] = False
@@ -40,11 +42,14 @@ def duel(request: DuelRequest) -> int:
     from foldwise.cli.support.human_seat import seat_person, show_total
     from foldwise.matches.report.duel import DecisionBook, play_duel
     from foldwise.matches.report.explanations import explanation_lines, explanation_path
-    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.search.language import parse_steps
+    from foldwise.search.player import SearchPlayer
 
     opened = OpenStrategy(request.directory)
     definition = opened.definition
-    bot = opened.player(parse_pipeline(request.postprocess), request.seed)
+    steps = parse_steps(with_search(request.postprocess, request.search))
+    table = opened.player(steps.pipeline, request.seed)
+    bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()
     bot.listener = book.add
     reveal: Reveal | None = (lambda end: book.hands.get(end.state.hand_number, [])) if request.reveal else None

@@ -51,10 +51,10 @@ def export(request: ExportRequest) -> None:
 
     Example: foldwise export runs/leduc -o leduc.json --format openspiel
     """
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.abstraction.strategy import Strategy
     from foldwise.agent.openspiel import openspiel_policy, policy_record
     from foldwise.agent.strategy_rows import StrategyTable, check_street
-    from foldwise.matches.plan import written_whole
     from foldwise.postprocess.language import parse_pipeline
 
     output = request.output
@@ -87,7 +87,7 @@ def export(request: ExportRequest) -> None:
 
 def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """A line for each action of each infoset: rows of different nodes have different actions."""
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     count = 0
     with written_whole(output) as file:
@@ -104,7 +104,7 @@ def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
 
 def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
     """One array, an object an infoset, written as it is read."""
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     count = 0
     with written_whole(output) as file:

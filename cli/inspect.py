@@ -38,7 +38,7 @@ class InspectRequest:
 
 
 def inspect(request: InspectRequest) -> None:
-    """Print a strategy's row in a state: the hand, its bucket, how often the solver came there, and the probabilities.
+    """Print a strategy's row in a state: the hand, its bucket, how often the solver reached it, and the probabilities.
 
     Example: foldwise inspect runs/small --betting r300c/ --board AsKd2c --hand QhQs
 
@@ -97,7 +97,7 @@ def _check_state(state: "MatchState") -> None:
 
 
 def _visits(strategy: "Strategy", decision: "Decision") -> float | None:
-    """How often the solver came to the infoset, where its checkpoint is still beside the strategy."""
+    """How often the solver reached the infoset, where its checkpoint is still beside the strategy."""
     from foldwise.solver.checkpoint import read_visits
 
     record = strategy.tree.nodes[decision.node]

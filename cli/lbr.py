@@ -17,11 +17,14 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.matches.scoring.lbr_run import LbrResult, PositionSummary
     from foldwise.matches.statistics import Estimate
+
+_HANDS = {"hands": 10_000, "vector": 200}  # methods, and hands from each position
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +42,25 @@ class LbrRequest:
         str | None,
         typer.Option("--from", help="Check and call before this street; by default turn, or preflop in shorter games."),
     ] = None
-    hands: Annotated[int, typer.Option(help="Hands from each position, on the same deals.", min=2, max=MOST_HANDS)] = (
-        10_000
-    )
+    search: SearchOption = "off"
+    method: Annotated[
+        str | None,
+        typer.Option(help="hands (one at a time; the default) or vector (all hands at once; the default with search)."),
+    ] = None
+    hands: Annotated[
+        int | None,
+        typer.Option(
+            help="Hands from each position, on the same deals: by default 10,000; 200 with vector.",
+            min=2,
+            max=MOST_HANDS,
+        ),
+    ] = None
     samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1, max=10**6)] = 1000
     jobs: JobsOption = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on in that folder; also to play more hands.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder; also to play more hands.")] = False
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -62,6 +75,7 @@ LbrConditions = TypedDict(
         "seed": int,
         "postprocess": str,
         "probabilities": str,
+        "method": str,
     },
 )
 
@@ -82,6 +96,8 @@ LbrReport = TypedDict(
         "seed": int,
         "postprocess": str,
         "probabilities": str,
+        "method": str,
+        "roots": int | None,
         "lbr_mbb": float,
         "ci95_mbb": float | None,
         "sd_mbb": float | None,
@@ -104,6 +120,8 @@ def lbr(request: LbrRequest) -> None:
     Example: foldwise lbr runs/small --postprocess "new(0.2)" --bets fcpa --from turn --hands 20000
 
     Example: foldwise lbr runs/small --hands 100000 -o lbr-small --resume
+
+    Example: foldwise lbr runs/small --search fast --hands 300
     """
     from foldwise.matches.scoring.lbr_run import lbr_summary
 
@@ -112,14 +130,21 @@ def lbr(request: LbrRequest) -> None:
     line = ProgressLine("lbr")
 
     def listen(done: int, found: "Estimate") -> None:
-        line.update(f"{2 * done:,} hands, {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", done / request.hands)
+        share = done / (request.hands or _HANDS[_method(request)])
+        line.update(f"{2 * done:,} hands, {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", share)
 
-    played, settings = measure(request, listen)
-    exact = _exact_mbb(request.directory, request.postprocess)
+    played, settings, roots = measure(request, listen)
+    exact = None if settings["method"] == "vector" else _exact_mbb(request.directory, request.postprocess)
     gap = ExactGap()
     if exact is not None:
         gap = ExactGap(exploitability_mbb=exact, gap_mbb=exact - played.total.mean_mbb)
-    result: LbrReport = {"strategy": str(request.directory), **settings, **lbr_summary(played), **gap}
+    result: LbrReport = {
+        "strategy": str(request.directory),
+        **settings,
+        "roots": roots,
+        **lbr_summary(played),
+        **gap,
+    }
 
     def show() -> None:
         total = played.total
@@ -135,10 +160,22 @@ def lbr(request: LbrRequest) -> None:
     emit(result, request.as_json, show)
 
 
+def _method(request: LbrRequest) -> str:
+    from foldwise.search.language import is_search
+
+    searches = request.search != "off" or is_search(request.postprocess)
+    method = request.method or ("vector" if searches else "hands")
+    if method not in _HANDS:
+        raise DefinitionError(f"--method {method!r}: expected {' or '.join(_HANDS)}")
+    if searches and method == "hands":
+        raise DefinitionError("--method hands with a search: it would solve for every hand anew; give --method vector")
+    return method
+
+
 def measure(
     request: LbrRequest, listen: "Callable[[int, Estimate], None] | None" = None
-) -> "tuple[LbrResult, LbrConditions]":
-    """Local best response against a strategy, and all that the result depends on."""
+) -> "tuple[LbrResult, LbrConditions, int | None]":
+    """Local best response against a strategy, all that the result depends on, and the turns played for all hands."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.agent.translation import parse_translation
     from foldwise.matches.duplicate.match import default_jobs
@@ -149,26 +186,36 @@ def measure(
         default_street,
         parse_street,
     )
-    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.matches.scoring.vector_response import VectorResponse
+    from foldwise.search.agents import make_agent
+    from foldwise.search.language import parse_steps
 
+    method = _method(request)
+    steps = parse_steps(with_search(request.postprocess, request.search))
     opened = OpenStrategy(request.directory)
-    pipeline, translation = parse_pipeline(request.postprocess), parse_translation(request.translation)
+    translation = parse_translation(request.translation)
     street_name = request.from_street or default_street(opened.definition)
     street = parse_street(opened.definition, street_name)
-    player = opened.player(pipeline, request.seed, translation)
-    response = LocalBestResponse(player, LbrSettings(request.bets, street, request.samples, request.seed))
+    rules = LbrSettings(request.bets, street, request.samples, request.seed)
+    response: LocalBestResponse | VectorResponse
+    if method == "hands":
+        response = LocalBestResponse(opened.player(steps.pipeline, request.seed, translation), rules)
+    else:
+        response = VectorResponse(make_agent(opened, steps, request.seed, translation), opened.definition, rules)
     made_with: LbrConditions = {
         "bets": request.bets,
         "from": street_name,
         "samples": request.samples,
         "translation": str(translation),
         "seed": request.seed,
-        "postprocess": str(pipeline),
+        "postprocess": str(steps),
         "probabilities": opened.strategy.manifest.arrays["probabilities"].xxh3,
+        "method": method,
     }
-    threads, seed = request.jobs or default_jobs(), request.seed % 2**32
-    played = run_lbr(response, request.hands, seed, threads, listen, dict(made_with), request.output, request.resume)
-    return played, made_with
+    threads, seed, hands = request.jobs or default_jobs(), request.seed % 2**32, request.hands or _HANDS[method]
+    kept = {key: value for key, value in made_with.items() if (key, value) != ("method", "hands")}  # as it was before
+    played = run_lbr(response, hands, seed, threads, listen, kept, request.output, request.resume)
+    return played, made_with, response.num_roots if isinstance(response, VectorResponse) else None
 
 
 def _exact_mbb(directory: Path, postprocess: str) -> float | None:

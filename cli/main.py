@@ -99,7 +99,7 @@ def _system_text(error: OSError) -> str:
 
 
 def _value_text(error: ValueError) -> str:
-    """Values refused by libraries that are slow to load, so not loaded before; any other error is a bug and goes on."""
+    """Values refused by libraries that are slow to load, so not loaded before; any other error is a bug and is raised."""
     from pydantic import ValidationError
 
     from foldwise.postprocess.language import PipelineError

@@ -5,25 +5,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, ScoreOption, SeedOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.search_option import searching
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.match import RunListener
-    from foldwise.matches.plan import MatchPlan, Score
+    from foldwise.matches.plan import MatchPlan
     from foldwise.matches.results import MatchResult
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchRequest:
-    a: Annotated[str | None, typer.Argument(help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM.")] = (
-        None
-    )
+    a: Annotated[
+        str | None,
+        typer.Argument(
+            help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it names it."
+        ),
+    ] = None
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None
     hands: Annotated[
         int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1, max=MOST_HANDS)
@@ -38,6 +42,7 @@ class MatchRequest:
     explain: Annotated[
         bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False
+    search: Annotated[str, typer.Option(help="A solves turn and river while it plays: fast, normal or deep.")] = "off"
     score: ScoreOption = "chips"
     jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None
     deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0
@@ -55,6 +60,10 @@ def match(request: MatchRequest) -> int:
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
 
     Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --hands 500
+
+    Example: foldwise match runs/small runs/small --search fast --hands 200
+
+    Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
     """
     from foldwise.matches.plan import create_folder, load_plan
 
@@ -70,26 +79,27 @@ def match(request: MatchRequest) -> int:
 
 
 def _plan(request: MatchRequest) -> "MatchPlan":
-    from foldwise.agent.player import check_player
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
+    from foldwise.search.players import check_player
 
     if request.a is None or request.b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
-    players = (resolve_player(player_spec(request.a)), resolve_player(player_spec(request.b)))
-    for player in players:
+    first, second = typed_players((request.a, request.b))
+    first = searching(first, request.search)
+    for player in (first, second):
         check_player(player, request.over == "tcp")
-    check_score(request.score, players)
+    check_score(request.score, (first, second))
     if request.all_in_ev and request.score != "chips":
         raise DefinitionError(f"--all-in-ev with --score {request.score}: each scores the hands its own way; give one")
     if request.explain and request.output is None:
         raise DefinitionError("--explain without a folder to write to: give -o DIR")
     return MatchPlan(
-        players=players,
+        players=(first, second),
         game=str(Path(request.game).resolve()) if Path(request.game).is_file() else request.game,
         definition=table_definition(request.game).to_text(),
         hands=request.hands,
@@ -97,7 +107,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
         repeat=request.repeat or (1000 if request.until_ci is not None else 1),
         over="tcp" if request.over == "tcp" else "memory",
         all_in_ev=request.all_in_ev,
-        score=cast("Score", request.score),
+        score=request.score,
         until_ci_mbb=request.until_ci,
         deadline_seconds=request.deadline,
         explain=request.explain,
@@ -142,7 +152,9 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
 
 def _show_match(result: "MatchResult") -> None:
-    first, second = result["players"]
+    from foldwise.agent.player_spec import parse_player
+
+    first, second = (parse_player(player).short() for player in result["players"])
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
     stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
     mean = f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})"
@@ -155,5 +167,12 @@ def _show_match(result: "MatchResult") -> None:
     for found in result["positions"]:
         stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
     stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")
+    if "search" in result:
+        searched = result["search"]
+        stdout.print(
+            f"search: {searched['solves']} solves, {searched['fallbacks']} fallbacks; half of the decisions within "
+            f"{searched['seconds_p50']:.2f} s, 99% within {searched['seconds_p99']:.2f} s, all within "
+            f"{searched['seconds_max']:.2f} s"
+        )
     if result["faults"]:
         stdout.print(f"{result['faults']} faults of the players: see their .err files")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from foldwise.matches.scores import SCORES
+
 MOST_HANDS = 10**9  # of any match: more would not end
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
@@ -24,10 +26,7 @@ HandsOption = Annotated[
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
 ScoreOption = Annotated[
     str,
-    typer.Option(
-        help="chips (as played), expectation (two strategies: mean over all hands, on each board) or aivat "
-        "(one strategy or two: played hands without the luck we know of)."
-    ),
+    typer.Option(help="; ".join(f"{name}: {score.about}" for name, score in SCORES.items()) + "."),
 ]
 LogsOption = Annotated[
     bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")

@@ -9,6 +9,7 @@ import typer
 
 from foldwise.cli.options import BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
+from foldwise.cli.support.search_option import SearchOption, searching
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class PlayRequest:
             "with 'deterministic' after it for the nearest by the mapping's median instead of by chance."
         ),
     ] = None
+    search: SearchOption = "off"
     explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False
     game: Annotated[
         str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
@@ -69,6 +71,8 @@ def play(request: PlayRequest) -> int:
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
+
+    Example: foldwise play runs/small 127.0.0.1 9001 --search fast --explain
 
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
@@ -116,22 +120,22 @@ def play(request: PlayRequest) -> int:
 
 def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
     """The player, and the game where it is known before the dealer says."""
-    from foldwise.agent.player import make_player
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-    from foldwise.cli.support.players import player_spec
+    from foldwise.cli.support.players import typed_player, with_options
     from foldwise.cli.support.table_game import table_definition
+    from foldwise.search.player import SearchPlayer
+    from foldwise.search.players import make_player
 
-    made = make_player(
-        _with_options(player_spec(request.player), request.postprocess, request.translation), request.seed
-    )
+    spec = with_options(typed_player(request.player), request.postprocess, request.translation)
+    made = make_player(searching(spec, request.search), request.seed)
     definition = table_definition(request.game) if request.game is not None else None
-    if isinstance(made, StrategyPlayer):
+    if isinstance(made, StrategyPlayer | SearchPlayer):
         definition = definition or made.definition
         check_same_game(definition, made.definition, made.name)
         if request.explain:
             made.listener = lambda decision: print(decision, file=sys.stderr, flush=True)
     elif request.explain:
-        raise DefinitionError(f"--explain: player {request.player!r} is no strategy")
+        raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
 
 
@@ -152,11 +156,3 @@ def _play_remote(
     assert request.table is not None
     remote = RemoteSeat(open_broker(url), request.table, request.seat, say, request.deadline or 5.0, request.patience)
     return run_loop(remote.play(player, choose_game))
-
-
-def _with_options(spec: str, postprocess: str | None, translation: str | None) -> str:
-    if postprocess is None and translation is None:
-        return spec
-    if not spec.startswith("strategy:") or "|" in spec:
-        raise DefinitionError(f"--postprocess, --translation: player {spec!r} is no plain strategy folder")
-    return f"{spec}|{postprocess or ''}|{translation or ''}"

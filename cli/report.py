@@ -20,7 +20,8 @@ class ReportRequest:
     ] = None
     hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200
     explain: Annotated[
-        bool, typer.Option("--explain", help="Work a strategy's decisions in these hands out anew, where not recorded.")
+        bool,
+        typer.Option("--explain", help="Recompute a strategy's decisions in these hands where they were not recorded."),
     ] = False
     game: Annotated[str | None, typer.Option(help="The game of a single log, where its header does not say.")] = None
     as_json: JsonOption = False
@@ -47,7 +48,7 @@ def report(request: ReportRequest) -> None:
 
     Example: foldwise report test.log --game hunl
     """
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.matches.report.page import report_page
     from foldwise.matches.report.report import MatchReport, load_report
 

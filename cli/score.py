@@ -31,7 +31,7 @@ class ScoreRequest:
     ] = None
     game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
     fit: Annotated[
-        bool, typer.Option("--fit", help="Make the strategy's values anew, also without a log to score.")
+        bool, typer.Option("--fit", help="Make the strategy's values again, even without a log to score.")
     ] = False
     boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200
     seed: SeedOption = 0
@@ -67,7 +67,7 @@ def score(request: ScoreRequest) -> None:
 
     Example: foldwise score --fit --strategy runs/small --boards 500
     """
-    from foldwise.agent.strategy_player import parse_spec
+    from foldwise.cli.support.players import typed_strategy
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.log_scores import score_log
@@ -82,11 +82,11 @@ def score(request: ScoreRequest) -> None:
         raise DefinitionError(f"log {str(log)!r}: no such file")
     line = ProgressLine("score")
     typed = (request.strategy, request.opponent_strategy)
-    specs = [spec.removeprefix("strategy:") for spec in typed if spec is not None]
+    specs = [typed_strategy(text) for text in typed if text is not None]
     if request.fit:
-        _fit([parse_spec(spec).folder for spec in specs], request, line)
+        _fit([spec.folder for spec in specs], request, line)
     if log is None:
-        made = [str(parse_spec(spec).folder / "values") for spec in specs]
+        made = [str(spec.folder / "values") for spec in specs]
         values = ValuesResult(values=made, boards=request.boards)
         emit(values, request.as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
         return
@@ -106,7 +106,7 @@ def score(request: ScoreRequest) -> None:
 
 
 def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> None:
-    """Make the values of strategies anew."""
+    """Make the values of strategies again."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.aivat_values import make_values

@@ -10,11 +10,12 @@ from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
 from foldwise.cli.support.interrupts import stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.game.errors import DefinitionError
+from foldwise.solver.samplers import samplers_by_needs
 
 if TYPE_CHECKING:
     from foldwise.abstraction.strategy import StrategyManifest
     from foldwise.solver.config import RunConfig
-    from foldwise.solver.run import Progress, Run
+    from foldwise.solver.run import Progress, SolverRun
 
 _STOPS = ("iterations", "nodes", "seconds", "exploitability_mbb")
 _MOST_CHILDREN_NAMED = 4
@@ -27,8 +28,8 @@ class SolveRequest:
     sampler: Annotated[
         str | None,
         typer.Option(
-            help="chance, external, outcome, average, pcs, opcs, spcs, cfr, cfr+, lcfr, dcfr, dcfr+, or vector- or "
-            "semivector- with average, outcome, external, robust."
+            help="; ".join(f"for {needs}: {', '.join(names)}" for needs, names in samplers_by_needs().items())
+            + "; or python:FILE.py:NAME."
         ),
     ] = None
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None
@@ -38,7 +39,7 @@ class SolveRequest:
     threads: Annotated[int | None, typer.Option(help="Threads that share the tables.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn.")] = None
     children: Annotated[
-        int | None, typer.Option(help="Share the flop clusters of a hierarchical abstraction among so many children.")
+        int | None, typer.Option(help="Share the flop clusters of a hierarchical abstraction among this many children.")
     ] = None
     ray: Annotated[
         str | None,
@@ -74,7 +75,7 @@ class SolveResult(TypedDict):
 def solve(request: SolveRequest) -> None:
     """Solve a game and write a strategy folder.
 
-    Ctrl-C saves a checkpoint; --resume goes on from it.
+    Ctrl-C saves a checkpoint; --resume continues from it.
 
     Example: foldwise solve configs/leduc.toml -o runs/leduc --sampler cfr+ --iterations 1000
 
@@ -85,7 +86,7 @@ def solve(request: SolveRequest) -> None:
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.distributed.run import DistributedRun, check_settings
     from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
-    from foldwise.solver.run import Run
+    from foldwise.solver.run import SolverRun
 
     output, resume, ray = request.output, request.resume, request.ray
     settings = _settings(request)
@@ -106,7 +107,11 @@ def solve(request: SolveRequest) -> None:
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {needed / 1e6:,.0f} MB of memory")
     if not distributed:
         check_estimate(game.name, needed)
-    run = DistributedRun(game, settings, output, resume, ray) if distributed else Run(game, settings, output, resume)
+    run = (
+        DistributedRun(game, settings, output, resume, ray)
+        if distributed
+        else SolverRun(game, settings, output, resume)
+    )
     try:
         interrupted = _drive(run, line)
         progress = run.progress()
@@ -177,7 +182,7 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
 
 
-def _drive(run: "Run", line: ProgressLine) -> bool:
+def _drive(run: "SolverRun", line: ProgressLine) -> bool:
     """Run to the end, or to Ctrl-C or SIGTERM; True where it was interrupted."""
 
     def stop() -> None:

@@ -25,7 +25,8 @@ _DEFAULT_ITERATIONS = 200
 class SpotRequest:
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")]
     iterations: Annotated[
-        int | None, typer.Option(min=1, help=f"Stop after so many; without --seconds by default {_DEFAULT_ITERATIONS}.")
+        int | None,
+        typer.Option(min=1, help=f"Stop after this many; without --seconds by default {_DEFAULT_ITERATIONS}."),
     ] = None
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Stop after this much solving time.")] = None
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None
@@ -72,12 +73,12 @@ def spot(request: SpotRequest) -> None:
 
     Ctrl-C prints what is solved so far. Example: foldwise spot river.json --iterations 500 --png river.png
     """
-    from foldwise.solver.full_width.vector_cfr import SCHEDULES
+    from foldwise.solver.samplers import FULL_WIDTH
     from foldwise.solver.subgame.spot import SpotSolver
 
     png, iterations = request.png, request.iterations
-    if request.schedule not in SCHEDULES:
-        raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(SCHEDULES)}")
+    if request.schedule not in FULL_WIDTH:
+        raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(FULL_WIDTH)}")
     if png is not None and not png.parent.is_dir():
         raise DefinitionError(f"--png {str(png)!r}: no folder {str(png.parent)!r}: make it first or give another file")
     if iterations is None and request.seconds is None:

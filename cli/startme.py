@@ -28,11 +28,12 @@ def startme(request: StartmeRequest) -> None:
 
     Example: foldwise startme runs/small --postprocess "new(0.2)"
     """
+    from foldwise.agent.python_rules import resolve_rules
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.postprocess.language import parse_pipeline
 
     OpenStrategy(request.directory)
-    options = ["--postprocess", str(parse_pipeline(request.postprocess)), "--seed", str(request.seed)]
+    options = ["--postprocess", str(parse_pipeline(resolve_rules(request.postprocess))), "--seed", str(request.seed)]
     script = request.directory / "startme.sh"
     script.write_text(
         "#!/bin/sh\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.table import Table as TextTable
@@ -16,8 +16,8 @@ from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.player_spec import PlayerSpec
     from foldwise.matches.duplicate.comparison import Table
-    from foldwise.matches.plan import Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class TournamentRequest:
     as_json: JsonOption = False
 
 
-class CellResult(TypedDict):
+class CrossTableCell(TypedDict):
     mean_mbb: float
     ci95_mbb: float
 
@@ -47,7 +47,7 @@ class TournamentResult(TypedDict):
     seed: int
     score: str
     hands: int
-    cells: list[list[CellResult | None]]
+    cells: list[list[CrossTableCell | None]]
 
 
 def tournament(request: TournamentRequest) -> None:
@@ -55,11 +55,11 @@ def tournament(request: TournamentRequest) -> None:
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
-    from foldwise.cli.support.players import player_spec, resolve_player
+    from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import cross_table
     from foldwise.matches.scoring.scorers import check_score
 
-    players = [resolve_player(player_spec(player)) for player in request.players]
+    players = typed_players(request.players)
     for pair in combinations(players, 2):
         check_score(request.score, pair)
     if len(players) < 2:
@@ -67,13 +67,13 @@ def tournament(request: TournamentRequest) -> None:
     table = _table(players, request)
     cells = cross_table(table, players, ProgressLine("tournament").update)
     result = TournamentResult(
-        players=players,
+        players=list(map(str, players)),
         game=table.game,
         seed=request.seed,
         score=request.score,
         hands=2 * request.hands,
         cells=[
-            [None if cell is None else CellResult(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
+            [None if cell is None else CrossTableCell(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
             for row in cells
         ],
     )
@@ -82,9 +82,10 @@ def tournament(request: TournamentRequest) -> None:
     emit(result, request.as_json, lambda: _show(result))
 
 
-def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
+def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
-    from foldwise.agent.strategy_player import OpenStrategy, parse_spec
+    from foldwise.agent.player_spec import PlayerKind
+    from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.cli.support.kept_matches import matches_folder
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.comparison import Table
@@ -92,9 +93,9 @@ def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
 
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
-    strategies = [spec.removeprefix("strategy:") for spec in players if spec.startswith("strategy:")]
+    strategies = [player for player in players if player.kind == PlayerKind.STRATEGY]
     if request.game is None and strategies:
-        opened = OpenStrategy(parse_spec(strategies[0]).folder)
+        opened = OpenStrategy(strategies[0].folder)
         game, definition = opened.strategy.manifest.game, opened.definition
     else:
         game = request.game or "hunl"
@@ -109,16 +110,16 @@ def _table(players: Sequence[str], request: TournamentRequest) -> "Table":
         over=request.over,
         jobs=request.jobs or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
-        score=cast("Score", request.score),
+        score=request.score,
     )
 
 
 def _show(result: TournamentResult) -> None:
-    from foldwise.cli.support.comparison_pictures import short_name
+    from foldwise.agent.player_spec import parse_player
 
     title = f"row's mbb/h, {result['hands']:,} hands a cell, by {result['score']}"
     text = TextTable(box=None, header_style="bold", title=title)
-    names = list(map(short_name, result["players"]))
+    names = [parse_player(player).short() for player in result["players"]]
     for heading in ("", *names, "average"):
         text.add_column(heading, justify="right" if heading else "left")
     for name, row in zip(names, result["cells"]):
@@ -129,7 +130,7 @@ def _show(result: TournamentResult) -> None:
 
 
 def _write(output: Path, result: TournamentResult) -> None:
-    from foldwise.matches.plan import written_whole
+    from foldwise.abstraction.storage.whole_file import written_whole
 
     with written_whole(output / "tournament.json") as file:
         file.write(json.dumps(result, indent=1) + "\n")

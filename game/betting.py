@@ -122,7 +122,7 @@ class BettingState:
         return None if self.max_spent >= stack else (stack, stack)
 
     def at_action_limit(self) -> bool:
-        """True where the round is so long that the dealer allows no more raises in it."""
+        """True where the round already has as many actions as the dealer keeps: no further raise is allowed."""
         return len(self.actions[self.round]) + self.definition.num_players > MAX_ACTIONS_PER_ROUND
 
     def is_legal(self, action: Action) -> bool:
@@ -202,7 +202,7 @@ class BettingState:
         return self.finished and self.num_folded() < self.definition.num_players - 1
 
     def betting_text(self) -> str:
-        """The betting part of a match state: rounds parted by `/`, the current round included."""
+        """The betting part of a match state: rounds separated by `/`, the current round included."""
         limit = self.definition.limit
         return "/".join("".join(action.text(limit) for _, action in actions) for actions in self.actions)
 

@@ -32,11 +32,11 @@ def _start_street(rules, hand):
     hand[STREET_RAISES] = 0
     hand[NUM_CALLED] = 0
     hand[PLAYER] = rules.first_players[hand[STREET]]
-    _set_turn(rules, hand)
+    set_turn(rules, hand)
 
 
 @kernel
-def _set_turn(rules, hand):
+def set_turn(rules, hand):
     """Pass over a player without chips, and find the bounds of a raise."""
     if hand[SPENT + hand[PLAYER]] >= rules.stacks[hand[PLAYER]]:
         hand[PLAYER] = 1 - hand[PLAYER]
@@ -95,7 +95,7 @@ def apply(rules, hand, kind, raise_to):
     num_active = _num_active(rules, hand)
     if hand[NUM_CALLED] < num_active:
         hand[PLAYER] = 1 - player
-        _set_turn(rules, hand)
+        set_turn(rules, hand)
     elif num_active < 2 or hand[STREET] == rules.first_players.size - 1:
         hand[FINISHED] = 1
     else:

@@ -1,6 +1,6 @@
 """Bluff(D1, D2), also called liar's dice: one round as a public tree, its rolls and its outcomes.
 
-Bids are ordered by quantity, then face; six is wild for the other faces, and a bid on sixes counts sixes only. Who
+Bids are ordered by quantity, then face; six is wild for the other faces, and a bid on sixes counts sixes only. Whoever
 calls bluff wins the round if the bid is false. The loser gives up a die and opens the next round; no dice left loses
 the game, -1 / +1. A round ends in the equilibrium value of the smaller game it leads to, so every round is a game of
 its own (Gibson et al., NIPS 2012, section 5; Johanson et al., AAMAS 2012).
@@ -42,7 +42,7 @@ class Bluff:
 
     @property
     def round_values(self) -> tuple[float, float]:
-        """What player 0 gets when he loses the round, and when the other one does: who loses opens the next round."""
+        """What player 0 gets when he loses the round, and when the other does: the loser opens the next round."""
         mine, theirs = self.dice
         lost = -1.0 if mine == 1 else self._opener_value(mine - 1, theirs)
         won = 1.0 if theirs == 1 else -self._opener_value(theirs - 1, mine)

@@ -47,7 +47,7 @@ def parse_cards(text: str) -> tuple[int, ...]:
         raise FormatError(f"cards {text!r}: expected two letters a card, as in AsKd2c")
     cards = tuple(parse_card(packed[i : i + 2]) for i in range(0, len(packed), 2))
     if len(set(cards)) != len(cards):
-        raise FormatError(f"cards {text!r}: a card stands there twice; give each card once")
+        raise FormatError(f"cards {text!r}: a card appears twice; give each card once")
     return cards
 
 

@@ -1,6 +1,6 @@
 """`@kernel`: numba compilation with a cache that cannot go stale.
 
-numba notices an edit of the file a kernel stands in, but not of a helper in another file: the cached caller then runs
+numba notices an edit to the file that holds a kernel, but not to a helper in another file: the cached caller then runs
 the old helper. So compiled code goes into a folder named by a hash of all sources that can shape it, and an edit of any
 of them starts a new folder: the `*_kernels.py` of the kernel's room and of the rooms it may import, whatever those
 import in turn (constants are compiled in), and files with a `NamedTuple` (a kernel that takes one is compiled for the
@@ -32,7 +32,8 @@ _UPSTREAM = {
     "solver": ("game", "abstraction", "solver"),
     "postprocess": ("postprocess",),
     "agent": ("game", "abstraction", "postprocess", "agent"),
-    "matches": ("game", "abstraction", "postprocess", "agent", "matches"),
+    "search": ("game", "abstraction", "solver", "postprocess", "agent", "search"),
+    "matches": ("game", "abstraction", "postprocess", "agent", "search", "matches"),
 }
 _UNUSED_SECONDS = 14 * 24 * 3600
 
@@ -44,7 +45,7 @@ def cache_folder() -> Path:
 
 
 def _sources(room: str) -> dict[Path, bytes]:
-    """All that can shape a room's compiled code. A kernel of nobody's room (a user's own) may call those of all rooms."""
+    """Every source that can shape a room's compiled code. A kernel outside the rooms (a user's own) may call all of them."""
     tuples: dict[Path, bytes] = {}
     kernels: list[Path] = []
     for upstream in _UPSTREAM.get(room, tuple(_UPSTREAM)):

@@ -138,7 +138,7 @@ class _Reader:
         line = self.lines.get(key)
         if line is not None:
             return DefinitionError(f"{self.source}, line {line.number}: {line.text.strip()!r}: expected {expected}")
-        hint = "".join(f"; line {line.number}, {line.text.strip()!r}, is no known key" for line in self.skipped[:1])
+        hint = "".join(f"; line {line.number}, {line.text.strip()!r}, is not a known key" for line in self.skipped[:1])
         return DefinitionError(f"{self.source}: no line for {key}: expected {expected}{hint}")
 
     def single(self, key: str, low: int, high: int) -> int:

@@ -143,7 +143,7 @@ def _multiset_ranks(counts: NDArray[np.int64]) -> NDArray[np.uint16]:
     room = np.minimum(size, 5)
     left = counts.copy()
     groups = []
-    # The best hand takes the largest group (the highest of equals) that fits what is left to five, and so on.
+    # The best hand takes the largest group (the highest among equals) that still fits into five cards, and so on.
     for _ in range(5):
         usable = np.minimum(left, room[:, None])
         best = np.argmax(usable * 13 + np.arange(13), axis=1)[:, None]

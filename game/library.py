@@ -43,7 +43,7 @@ numBoardCards = 0 3
 END GAMEDEF
 """
 
-# One betting round; the five board cards come after it, so they are no cards of that round.
+# One betting round; the five board cards come after it, so they do not belong to that round.
 _PREFLOP_NL_TEXT = """GAMEDEF
 nolimit
 numPlayers = 2
@@ -116,7 +116,7 @@ def file_game(path: Path, definition: GameDefinition) -> PokerGame:
 
 
 def find_game(name: str, folder: Path | None = None) -> Game:
-    """The game of a built-in name, or of the path of a `.game` file: from `folder`, by default where we are."""
+    """The game of a built-in name, or of a `.game` file's path, relative to `folder` or to the working directory."""
     if name in _SHIPPED:
         text = files("foldwise.game").joinpath("definitions", f"{name}.game").read_text(encoding="utf-8")
         return _poker(name, parse_definition(text, source=name))

@@ -166,7 +166,7 @@ def read_match_state(line: str, definition: GameDefinition) -> tuple[MatchState,
 
 
 def parse_match_state(line: str, definition: GameDefinition) -> MatchState:
-    """Read a whole state line; raises `FormatError` where the line is no state or goes on after it."""
+    """Read a whole state line; raises `FormatError` where the line is not a state, or continues after it."""
     text = line.rstrip("\r\n")
     result = read_match_state(text, definition)
     if result is None:

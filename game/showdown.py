@@ -8,15 +8,25 @@ from numpy.typing import DTypeLike, NDArray
 
 from foldwise.game.evaluator import rank_pairs
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.lane_kernels import WIDTH
 from foldwise.game.showdown_kernels import (
+    BELOW,
+    HIGH,
+    HIGH_BELOW,
+    HIGH_UP_TO,
+    LOW,
+    LOW_BELOW,
+    LOW_UP_TO,
     NUM_PLACES,
     NUM_RANKS,
+    UP_TO,
     ShowdownBoard,
     ShowdownSums,
     prepare_board,
     settle_fold,
     settle_showdown,
 )
+from foldwise.game.showdown_lane_kernels import LaneBoard, LaneSums
 
 
 def empty_board(num_board: int) -> ShowdownBoard:
@@ -45,6 +55,44 @@ def make_board(board: Sequence[int]) -> ShowdownBoard:
     count = prepare_board(ranks, PAIR_CARDS, np.zeros(NUM_RANKS, np.int64), prepared)
     assert count == prepared.pairs.size
     return prepared
+
+
+def make_lane_board(board: ShowdownBoard) -> LaneBoard:
+    """The same hands for work in lanes."""
+    num_hands = len(board.pairs)
+    num_cards = int(board.places[:, (HIGH, LOW)].max()) + 1
+    members = np.ascontiguousarray(board.members.reshape(-1, num_cards).T)  # [cards, hands of each]
+    columns = np.arange(num_cards)[:, None]
+    is_high = board.places[members, HIGH] == columns
+    below, up_to = (
+        np.where(is_high, board.places[members, high], board.places[members, low]) // num_cards
+        for high, low in ((HIGH_BELOW, LOW_BELOW), (HIGH_UP_TO, LOW_UP_TO))
+    )
+    return LaneBoard(
+        hands=np.arange(num_hands, dtype=np.uint16),
+        below=board.places[:, BELOW].copy(),
+        up_to=board.places[:, UP_TO].copy(),
+        high=board.places[:, HIGH].astype(np.uint8),
+        low=board.places[:, LOW].astype(np.uint8),
+        members=members.ravel(),
+        members_below=below.astype(np.uint8).ravel(),
+        members_up_to=up_to.astype(np.uint8).ravel(),
+    )
+
+
+def empty_lane_sums(num_board: int) -> LaneSums:
+    """Scratch for work in lanes on boards of that size; one for each thread."""
+    left = 52 - num_board
+    hands = left * (left - 1) // 2
+    return LaneSums(
+        reach=np.zeros(hands * WIDTH, np.float32),
+        values=np.zeros(hands * WIDTH, np.float32),
+        by_hand=np.zeros((hands + 1) * WIDTH, np.float32),
+        by_card=np.zeros((left + 1) * WIDTH, np.float32),
+        picked=np.zeros(WIDTH, np.int64),
+        targets=np.zeros(WIDTH, np.int64),
+        scales=np.zeros(WIDTH, np.float32),
+    )
 
 
 @cache

@@ -17,7 +17,7 @@ from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
 _MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # beyond, hopeless: two-nl-36 has 8 million nodes, and each chip adds a third
 _MOST_NODES_TO_COUNT = 2**24  # a gigabyte, a few seconds
 _MOST_STATES_TO_COUNT = 200_000  # some ten seconds
-_UNCOUNTED = "every whole number of chips is a raise: too many nodes to count; bet sizes make a tree of it"
+_UNCOUNTED = "every whole number of chips is a legal raise: too many nodes to count; choose bet sizes"
 _PAPER = "states have a fold at every decision node, as in Zinkevich et al. 2007"
 
 
@@ -38,9 +38,9 @@ class StreetSize:
 class GameSize:
     """The figures of `foldwise games`; None where a game is too large to count.
 
-    `nodes` are public nodes: decisions and ends of the game. In limit hold'em the nodes that close a street count as
-    well, and `states` has besides a fold at every decision node, also where checking is free: so count Zinkevich et
-    al. (NIPS 2007), and `paper_nodes` is their 18,496. `histories` (public nodes with every deal) has no such extras.
+    `nodes` are public nodes: decisions and ends of the game. Limit hold'em is counted as Zinkevich et al. (NIPS 2007)
+    do: nodes that close a street count too, and `states` adds a fold at every decision node, even where checking is
+    free; `paper_nodes` is their 18,496. `histories` (public nodes with every deal) has no such extras.
     """
 
     name: str
@@ -228,7 +228,7 @@ def _count_by_rules(definition: GameDefinition) -> _PublicNodes:
                 total = total + count(after)
         known[key] = total
         if len(known) > _MOST_STATES_TO_COUNT:
-            raise TreeSizeError(f"more than {_MOST_STATES_TO_COUNT:,} different betting states: choose less chips")
+            raise TreeSizeError(f"more than {_MOST_STATES_TO_COUNT:,} different betting states: choose smaller stacks")
         return total
 
     rows = count(BettingState(definition)).tolist()

@@ -1,7 +1,7 @@
-"""What a kept thing was made from: the sources of a module and of all it imports inside the rooms.
+"""What a cached thing was made from: the sources of a module and of everything it imports inside the rooms.
 
-Compiled kernels (`game.compiled`) and tables in the cache (`abstraction`) are named by a hash of these sources. Nobody
-keeps a list: a module that is imported at any remove counts, one that is not does not, and a renamed file is followed.
+Compiled kernels (`game.compiled`) and tables in the cache (`abstraction`) are named by a hash of these sources. There
+is no list to maintain: a module imported directly or indirectly counts, any other does not, and renames are followed.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def imported_sources(start: Iterable[Path], root: Path | None = None) -> dict[Path, bytes]:
-    """The files given and every file of the rooms they import, at any remove, inside functions too."""
+    """The files given and every file of the rooms they import, directly or indirectly, inside functions too."""
     root = root or _SOURCE_ROOT
     found: dict[Path, bytes] = {}
     waiting = list(start)
@@ -40,7 +40,7 @@ def source_hash(module: str) -> str:
 
 
 def _imported_names(text: str) -> set[str]:
-    """Dotted names that may be modules; what `from a import b` takes may be one or stand in one."""
+    """Dotted names that may be modules: `b` of `from a import b` may be a module or a name inside one."""
     names = {name for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
     for module, taken in _FROM.findall(text):
         names |= {module, *(f"{module}.{name}" for name in _NAME.findall(taken))}
@@ -48,7 +48,7 @@ def _imported_names(text: str) -> set[str]:
 
 
 def _module_files(root: Path, name: str) -> list[Path]:
-    """The file of a module of the rooms, after the `__init__.py` of the packages it stands in; none of other names."""
+    """The file of a module of the rooms, preceded by the `__init__.py` of its packages; nothing for any other name."""
     package, *parts = name.split(".")
     if package != "foldwise" or not parts:
         return []

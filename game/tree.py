@@ -15,6 +15,7 @@ import numpy.typing as npt
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, TreeSizeError
+from foldwise.game.table_rules import table_rules
 from foldwise.game.tree_kernels import (
     CHALLENGE,
     CHANCE,
@@ -142,7 +143,7 @@ class BetMenu:
         return BetMenu(sizes=(((tuple(sizes),),) * num_streets,) * 2)
 
 
-class _MenuArrays(NamedTuple):
+class MenuArrays(NamedTuple):
     """A `BetMenu` for the kernel: sizes of (player, street, n) in rows of three indexes."""
 
     kinds: npt.NDArray[np.int8]  # [2, S, R, K]; -1 pads
@@ -150,7 +151,7 @@ class _MenuArrays(NamedTuple):
     all_in_share: float
 
 
-def _menu_arrays(menu: BetMenu, num_streets: int) -> _MenuArrays:
+def _menu_arrays(menu: BetMenu, num_streets: int) -> MenuArrays:
     if len(menu.sizes) != 2 or any(len(streets) != num_streets for streets in menu.sizes):
         got = [len(streets) for streets in menu.sizes]
         raise DefinitionError(f"bet menu has streets {got}: expected two players with {num_streets} streets each")
@@ -167,7 +168,7 @@ def _menu_arrays(menu: BetMenu, num_streets: int) -> _MenuArrays:
                 for k, size in enumerate(sets[min(n, len(sets) - 1)]):
                     kinds[player, street, n, k] = size.kind
                     fractions[player, street, n, k] = size.pot_fraction
-    return _MenuArrays(kinds, fractions, menu.all_in_share)
+    return MenuArrays(kinds, fractions, menu.all_in_share)
 
 
 def build_tree(definition: GameDefinition, menu: BetMenu | None = None, max_nodes: int = MAX_NODES) -> Tree:
@@ -188,20 +189,11 @@ def build_tree(definition: GameDefinition, menu: BetMenu | None = None, max_node
             f"every whole number of chips as a raise, with stacks {definition.stacks}: expected at most "
             f"{_MAX_CHILDREN} chips; choose bet sizes"
         )
-    raise_sizes = definition.raise_sizes or (0,) * definition.num_rounds
     nodes, parent, action, spent = build_heads_up(
-        definition.limit,
-        np.array(definition.stacks, dtype=np.int64),
-        np.array(definition.blinds, dtype=np.int64),
-        np.array(raise_sizes, dtype=np.int64),
-        np.array(definition.first_players, dtype=np.int64),
-        np.array(definition.max_raises, dtype=np.int64),
-        arrays.kinds,
-        arrays.fractions,
-        arrays.all_in_share,
-        np.empty(1024, dtype=NODE_DTYPE),
-        max_nodes,
+        table_rules(definition), arrays, np.empty(1024, dtype=NODE_DTYPE), max_nodes
     )
     if len(nodes) > max_nodes:
-        raise TreeSizeError(f"a betting tree of more than {max_nodes:,} nodes: choose fewer bet sizes or less chips")
+        raise TreeSizeError(
+            f"a betting tree of more than {max_nodes:,} nodes: choose fewer bet sizes or smaller stacks"
+        )
     return Tree(nodes, parent, action, spent)

@@ -1,26 +1,53 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Builders of public trees. The betting rules are those of `game.betting`, for two players."""
+"""Builders of public trees. The betting is played by `game.betting_kernels`; here are bet sizes and the nodes."""
 
 import numpy as np
 
+from foldwise.game.betting import CALL, RAISE
+from foldwise.game.betting_kernels import (
+    FINISHED,
+    LARGEST,
+    MAX_SPENT,
+    MIN_RAISE_TO,
+    NUM_CALLED,
+    NUM_FIELDS,
+    PLAYER,
+    SMALLEST,
+    SPENT,
+    STREET,
+    STREET_ACTIONS,
+    STREET_RAISES,
+    apply,
+    set_turn,
+    start_hand,
+    to_call,
+)
 from foldwise.game.compiled import kernel
 
 DECISION, CHANCE, FOLDED, SHOWDOWN, CHALLENGE = 0, 1, 2, 3, 4
 SIZE_POT, SIZE_MINIMUM, SIZE_ALL_IN, SIZE_EVERY = 0, 1, 2, 3
 
 _FOLD_CODE, _CALL_CODE, _NO_ACTION, _CHALLENGE_CODE = -1, 0, -2, -3
-_MAX_ACTIONS_PER_ROUND = 64
 _LARGEST_INT32 = 2**31 - 1
-# Columns of the betting state kept beside each node while the tree grows.
-_MIN_RAISE_TO, _NUM_RAISES, _NUM_ACTIONS, _NUM_CALLED, _NUM_STATE = 0, 1, 2, 3, 4
+# What of a hand is kept beside each node while the tree grows; the rest is in the node, or follows.
+_KEPT = (MIN_RAISE_TO, STREET_RAISES, STREET_ACTIONS, NUM_CALLED)
 
 
 @kernel
-def _raise_sizes(menu_kinds, menu_fractions, all_in_share, spent, max_spent, stack, low, high, out):
-    """Raise-to amounts of one menu set within [low, high], ascending, each once; returns how many."""
+def _raise_sizes(rules, menu, hand, out):
+    """Raise-to amounts the menu has for the player to act, ascending, each once; returns how many."""
+    low, high, max_spent = hand[SMALLEST], hand[LARGEST], hand[MAX_SPENT]
+    if high == 0:
+        return 0
+    menu_set = min(hand[STREET_RAISES], menu.kinds.shape[2] - 1)
+    kinds = menu.kinds[hand[PLAYER], hand[STREET], menu_set]
+    fractions = menu.fractions[hand[PLAYER], hand[STREET], menu_set]
+    if rules.limit:
+        out[0] = high
+        return int(np.any(kinds >= 0))
     count = 0
-    for k in range(menu_kinds.size):
-        kind = menu_kinds[k]
+    for k in range(kinds.size):
+        kind = kinds[k]
         if kind < 0:
             continue
         if kind == SIZE_EVERY:
@@ -33,9 +60,9 @@ def _raise_sizes(menu_kinds, menu_fractions, all_in_share, spent, max_spent, sta
             amount = high
         else:
             # The pot after calling: what the opponent has in, twice.
-            amount = max_spent + np.int64(np.floor(menu_fractions[k] * 2.0 * max_spent + 0.5))
+            amount = max_spent + np.int64(np.floor(fractions[k] * 2.0 * max_spent + 0.5))
             amount = max(amount, low)
-            if amount >= all_in_share * stack:
+            if amount >= menu.all_in_share * high:
                 amount = high
         out[count] = min(amount, high)
         count += 1
@@ -56,43 +83,48 @@ def _grown(array):
 
 
 @kernel
-def build_heads_up(
-    limit,
-    stacks,  # int64[2]
-    blinds,  # int64[2]
-    raise_sizes,  # int64[S]
-    first_players,  # int64[S]
-    max_raises,  # int64[S]
-    menu_kinds,  # int8[2, S, R, K]
-    menu_fractions,  # float64[2, S, R, K]
-    all_in_share,
-    nodes,  # NODE_DTYPE[any]: start of the storage, grown as needed
-    max_nodes,
-):
-    """Breadth-first public tree: (nodes, parent, action, spent). Stops, unfinished, once it has over `max_nodes`."""
-    num_streets = first_players.size
+def _keep_hand(hand, spent, kept):  # int64[NUM_FIELDS], int32[2], int32[len(_KEPT)]
+    """Keep what `_resume_hand` needs. Above every stack one bound is as good as another, so it may as well fit."""
+    spent[0], spent[1] = hand[SPENT], hand[SPENT + 1]
+    for i, field in enumerate(_KEPT):
+        kept[i] = min(hand[field], _LARGEST_INT32)
+
+
+@kernel
+def _resume_hand(rules, node, spent, kept, hand):
+    """The hand at a decision."""
+    hand[SPENT], hand[SPENT + 1] = spent[0], spent[1]
+    hand[MAX_SPENT] = max(spent[0], spent[1])
+    hand[STREET], hand[PLAYER] = node.street, node.player
+    for i, field in enumerate(_KEPT):
+        hand[field] = kept[i]
+    set_turn(rules, hand)
+
+
+@kernel
+def build_heads_up(rules, menu, nodes, max_nodes):
+    """Breadth-first public tree: (nodes, parent, action, spent). Stops, unfinished, once it has over `max_nodes`.
+
+    rules: `table_rules.TableRules`; menu: `tree.MenuArrays`; nodes: NODE_DTYPE[any], start of the storage, grown as needed.
+    """
     capacity = nodes.shape[0]
     parent = np.empty(capacity, dtype=np.int32)
     action = np.empty(capacity, dtype=np.int32)
     spent = np.empty((capacity, 2), dtype=np.int32)
-    state = np.empty((capacity, _NUM_STATE), dtype=np.int32)
-    most_sizes = menu_kinds.shape[3]
-    if not limit and np.any(menu_kinds == SIZE_EVERY):
-        most_sizes = max(most_sizes, max(stacks[0], stacks[1]) + 1)
+    kept = np.empty((capacity, len(_KEPT)), dtype=np.int32)
+    most_sizes = menu.kinds.shape[3]
+    if not rules.limit and np.any(menu.kinds == SIZE_EVERY):
+        most_sizes = max(most_sizes, max(rules.stacks[0], rules.stacks[1]) + 1)
     sizes = np.empty(most_sizes, dtype=np.int64)
-    big_blind = max(blinds[0], blinds[1])
+    hand, after = np.zeros(NUM_FIELDS, np.int64), np.zeros(NUM_FIELDS, np.int64)
 
+    start_hand(rules, hand)
     nodes[0].kind = DECISION
     nodes[0].street = 0
-    nodes[0].player = first_players[0]
+    nodes[0].player = hand[PLAYER]
     parent[0] = -1
     action[0] = _NO_ACTION
-    spent[0, 0] = blinds[0]
-    spent[0, 1] = blinds[1]
-    state[0, _MIN_RAISE_TO] = min(2 * big_blind, _LARGEST_INT32) if big_blind > 0 else 1
-    state[0, _NUM_RAISES] = 0
-    state[0, _NUM_ACTIONS] = 0
-    state[0, _NUM_CALLED] = 0
+    _keep_hand(hand, spent[0], kept[0])
     num_nodes = 1
 
     at = 0
@@ -108,121 +140,55 @@ def build_heads_up(
             at += 1
             continue
         nodes[at].value = 0.0
+        num_raises = 0
+        if kind == DECISION:
+            _resume_hand(rules, nodes[at], spent[at], kept[at], hand)
+            num_raises = _raise_sizes(rules, menu, hand, sizes)
+        while num_nodes + num_raises + 2 > capacity:
+            nodes, parent, action = _grown(nodes), _grown(parent), _grown(action)
+            spent, kept = _grown(spent), _grown(kept)
+            capacity = nodes.shape[0]
+        child = num_nodes
 
-        if kind == CHANCE:
-            if num_nodes + 1 > capacity:
-                nodes, parent, action = _grown(nodes), _grown(parent), _grown(action)
-                spent, state = _grown(spent), _grown(state)
-                capacity = nodes.shape[0]
-            child = num_nodes
+        if kind == CHANCE:  # it has kept the hand as the next street begins
             nodes[child].kind = DECISION
             nodes[child].street = street + 1
-            nodes[child].player = first_players[street + 1]
+            nodes[child].player = rules.first_players[street + 1]
             parent[child] = at
             action[child] = _NO_ACTION
             spent[child] = spent[at]
-            min_raise_to = np.int64(max(spent[at, 0], spent[at, 1])) + max(1, big_blind)
-            state[child, _MIN_RAISE_TO] = min(min_raise_to, _LARGEST_INT32)
-            state[child, _NUM_RAISES] = 0
-            state[child, _NUM_ACTIONS] = 0
-            state[child, _NUM_CALLED] = 0
+            kept[child] = kept[at]
             nodes[at].num_children = 1
             num_nodes += 1
             at += 1
             continue
 
-        player = nodes[at].player
-        if spent[at, player] >= stacks[player]:  # all-in by a blind: the other one acts
-            player = 1 - player
-            nodes[at].player = player
-        opponent = 1 - player
-        max_spent = max(spent[at, 0], spent[at, 1])
-        num_active = int(spent[at, 0] < stacks[0]) + int(spent[at, 1] < stacks[1])
-
-        # How many raises, and of what size.
-        num_raises = 0
-        if (
-            state[at, _NUM_RAISES] < max_raises[street]
-            and state[at, _NUM_ACTIONS] + 2 <= _MAX_ACTIONS_PER_ROUND
-            and num_active == 2
-        ):
-            stack = stacks[player]
-            menu_set = min(state[at, _NUM_RAISES], menu_kinds.shape[2] - 1)
-            if limit:
-                sizes[0] = min(max_spent + raise_sizes[street], stack)
-                num_raises = int(np.any(menu_kinds[player, street, menu_set] >= 0))
-            else:
-                low = np.int64(state[at, _MIN_RAISE_TO])
-                if low > stack:
-                    low = stack if max_spent < stack else stack + 1
-                if low <= stack:
-                    num_raises = _raise_sizes(
-                        menu_kinds[player, street, menu_set],
-                        menu_fractions[player, street, menu_set],
-                        all_in_share,
-                        spent[at],
-                        max_spent,
-                        stack,
-                        low,
-                        stack,
-                        sizes,
-                    )
-
-        while num_nodes + num_raises + 2 > capacity:
-            nodes, parent, action = _grown(nodes), _grown(parent), _grown(action)
-            spent, state = _grown(spent), _grown(state)
-            capacity = nodes.shape[0]
-
-        child = num_nodes
-        if spent[at, player] < max_spent:
+        if to_call(rules, hand) > 0:
             nodes[child].kind = FOLDED
             nodes[child].street = street
-            nodes[child].player = player
-            nodes[child].value = spent[at, player]
+            nodes[child].player = hand[PLAYER]
+            nodes[child].value = hand[SPENT + hand[PLAYER]]
             parent[child] = at
             action[child] = _FOLD_CODE
             spent[child] = spent[at]
             child += 1
 
-        # Call or check: closes the street when everyone who can act has called.
-        parent[child] = at
-        action[child] = _CALL_CODE
-        spent[child] = spent[at]
-        spent[child, player] = min(max_spent, stacks[player])
-        nodes[child].street = street
-        called = state[at, _NUM_CALLED] + int(spent[child, player] < stacks[player])
-        active = int(spent[child, 0] < stacks[0]) + int(spent[child, 1] < stacks[1])
-        if called < active:
-            nodes[child].kind = DECISION
-            nodes[child].player = opponent
-            state[child, _MIN_RAISE_TO] = state[at, _MIN_RAISE_TO]
-            state[child, _NUM_RAISES] = state[at, _NUM_RAISES]
-            state[child, _NUM_ACTIONS] = state[at, _NUM_ACTIONS] + 1
-            state[child, _NUM_CALLED] = called
-        elif active == 2 and street < num_streets - 1:
-            nodes[child].kind = CHANCE
-            nodes[child].player = 0
-        else:
-            nodes[child].kind = SHOWDOWN
-            nodes[child].player = 0
-            nodes[child].value = min(spent[child, 0], spent[child, 1])
-        child += 1
-
-        for i in range(num_raises):
-            raise_to = sizes[i]
-            nodes[child].kind = DECISION
+        for i in range(-1, num_raises):  # the call or check, then the raises
+            after[:] = hand
+            apply(rules, after, CALL if i < 0 else RAISE, sizes[max(i, 0)])
             nodes[child].street = street
-            nodes[child].player = opponent
+            nodes[child].player = 0
+            if after[FINISHED]:
+                nodes[child].kind = SHOWDOWN
+                nodes[child].value = min(after[SPENT], after[SPENT + 1])
+            elif after[STREET] > street:
+                nodes[child].kind = CHANCE
+            else:
+                nodes[child].kind = DECISION
+                nodes[child].player = after[PLAYER]
             parent[child] = at
-            action[child] = raise_to
-            spent[child] = spent[at]
-            spent[child, player] = raise_to
-            # Above every stack one bound is as good as another, so it may as well fit its column.
-            min_raise_to = max(np.int64(state[at, _MIN_RAISE_TO]), 2 * raise_to - max_spent)
-            state[child, _MIN_RAISE_TO] = min(min_raise_to, _LARGEST_INT32)
-            state[child, _NUM_RAISES] = state[at, _NUM_RAISES] + 1
-            state[child, _NUM_ACTIONS] = state[at, _NUM_ACTIONS] + 1
-            state[child, _NUM_CALLED] = int(raise_to < stacks[player])
+            action[child] = _CALL_CODE if i < 0 else sizes[i]
+            _keep_hand(after, spent[child], kept[child])
             child += 1
 
         nodes[at].num_children = child - num_nodes

@@ -4,27 +4,49 @@ A duplicate match plays seed S twice, A first and then B first; `repeat` further
 Each half is one run, one ACPC match with a log of its own.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    ValidationError,
+)
 
-from foldwise.abstraction.storage.array_store import sync_folder
+from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.agent.player_spec import PlayerSpec, as_player
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
+from foldwise.matches.scores import known_score
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
+T = TypeVar("T")
 Order = Literal["AB", "BA"]
-Score = Literal["chips", "expectation", "aivat"]
+ScoreName = Annotated[str, AfterValidator(known_score)]
+PlayerField = Annotated[InstanceOf[PlayerSpec], BeforeValidator(as_player), PlainSerializer(str, return_type=str)]
 
 
 class MatchStoppedError(ProtocolError):
-    """A run given up because the match was."""
+    """A run abandoned because its match was stopped."""
+
+
+def seated(pair: tuple[T, T], order: Order) -> tuple[T, T]:
+    """What belongs to A and B, by seat."""
+    return pair if order == "AB" else (pair[1], pair[0])
+
+
+def player_seeds(seed: int, match_index: int, order: Order) -> tuple[int, int]:
+    """The players' seeds by seat in one half of a duplicate match; each player draws afresh in each half."""
+    digests = (hashlib.sha256(f"{seed} {match_index} {order} {letter}".encode()).digest() for letter in order)
+    first, second = (int.from_bytes(digest[:8], "big") >> 1 for digest in digests)
+    return first, second
 
 
 class MatchPlan(BaseModel):
@@ -33,7 +55,7 @@ class MatchPlan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal[1] = 1
-    players: tuple[str, str] = Field(description="A and B, as on the command line, paths absolute")
+    players: tuple[PlayerField, PlayerField] = Field(description="A and B, written as one types them, paths absolute")
     game: str = Field(description="name or absolute path, as the dealer is told it")
     definition: str = Field(description="the game's ACPC text: a changed file must not go unnoticed")
     hands: int = Field(ge=1, description="hands of one run, so half the hands of one duplicate match")
@@ -41,7 +63,7 @@ class MatchPlan(BaseModel):
     repeat: int = Field(ge=1, description="duplicate matches; the most there may be with until_ci_mbb")
     over: Literal["tcp", "memory"]
     all_in_ev: bool = False
-    score: Score = Field(default="chips", description="how hands are scored")
+    score: ScoreName = Field(default="chips", description="how hands are scored")
     until_ci_mbb: float | None = Field(default=None, gt=0, description="stop once the half-width is at most this")
     deadline_seconds: float = Field(default=5.0, gt=0, description="for one answer of a built-in player")
     explain: bool = Field(default=False, description="write each strategy's decisions beside the logs")
@@ -51,8 +73,10 @@ class MatchPlan(BaseModel):
         return Run(plan=self, index=match_index, order="AB"), Run(plan=self, index=match_index, order="BA")
 
     def names(self) -> tuple[str, str]:
-        """A's and B's names in logs: without what has a meaning there, and never the same."""
-        first, second = (player.translate(str.maketrans(":|/\n ", ".....")) for player in self.players)
+        """A's and B's names in logs: aliases, or without what has a meaning there; never the same."""
+        first, second = (
+            player.alias or str(player).translate(str.maketrans(":|/\n ", ".....")) for player in self.players
+        )
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
 
@@ -73,53 +97,20 @@ class Run(BaseModel):
     def seed(self) -> int:
         return (self.plan.seed + self.index) % 2**32
 
-    def _seated(self, pair: tuple[str, str]) -> tuple[str, str]:
-        return pair if self.order == "AB" else (pair[1], pair[0])
-
-    def players(self) -> tuple[str, str]:
+    def players(self) -> tuple[PlayerSpec, PlayerSpec]:
         """By seat."""
-        return self._seated(self.plan.players)
+        return seated(self.plan.players, self.order)
 
     def names(self) -> tuple[str, str]:
         """By seat."""
-        return self._seated(self.plan.names())
+        return seated(self.plan.names(), self.order)
 
     def player_seeds(self) -> tuple[int, int]:
-        """By seat; each player draws afresh in each half."""
-        return self._player_seed(self.order[0]), self._player_seed(self.order[1])
-
-    def _player_seed(self, letter: str) -> int:
-        digest = hashlib.sha256(f"{self.plan.seed} {self.index} {self.order} {letter}".encode()).digest()
-        return int.from_bytes(digest[:8], "big") >> 1
+        """By seat."""
+        return player_seeds(self.plan.seed, self.index, self.order)
 
     def log_path(self, folder: Path) -> Path:
         return folder / f"{self.name}.log"
-
-
-@contextlib.contextmanager
-def written_whole(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
-    """A file that appears whole when the block ends, or not at all: what stood there before stays until then."""
-    if path.exists() and not path.is_file():  # /dev/stdout and pipes cannot be renamed over
-        with path.open("w", encoding=encoding, errors="replace", newline="") as file:
-            yield file
-        return
-    temporary = path.with_name(path.name + ".new")
-    try:
-        with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def save_json(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with written_whole(path) as file:
-        file.write(text)
 
 
 def create_folder(folder: Path, plan: MatchPlan) -> None:
@@ -127,7 +118,7 @@ def create_folder(folder: Path, plan: MatchPlan) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN_FILE).exists():
         raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
-    save_json(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
+    write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
 
 
 def load_plan(folder: Path) -> MatchPlan:

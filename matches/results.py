@@ -10,9 +10,10 @@ import numpy as np
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
+from foldwise.matches.scores import SCORES
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
-# A match by expectation needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+# A match scored by its boards needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
 _TUNED_BOARDS = 500
 
 
@@ -22,13 +23,13 @@ def half_width(plan: MatchPlan, pairs: Estimate) -> float:
         return pairs.ci95_mbb
     if pairs.count < 2:
         return math.inf
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         return sequence_half_width(pairs.sd_mbb, pairs.count, _TUNED_BOARDS)
     return sequence_half_width(pairs.sd_mbb, pairs.count)
 
 
 def narrow_enough(plan: MatchPlan, matches: Sequence[Float], unit_chips: float) -> bool:
-    """Whether a match that plays on until its interval is narrow may stop."""
+    """Whether a match that plays until its interval is narrow may stop."""
     if plan.until_ci_mbb is None or not matches:
         return False
     return half_width(plan, estimate(np.concatenate(matches).mean(axis=1), unit_chips)) <= plan.until_ci_mbb
@@ -50,6 +51,17 @@ class ChipsResult(TypedDict):
     mean_mbb: float
     ci95_mbb: float | None
     sd_mbb: float | None
+
+
+class SearchSummary(TypedDict):
+    """Of decisions on the streets that are searched, as JSON."""
+
+    solves: int
+    fallbacks: int  # decisions the blueprint made instead
+    seconds_p50: float
+    seconds_p99: float
+    seconds_max: float
+    players: NotRequired[dict[str, "SearchSummary"]]  # by A and B, where both search
 
 
 class MatchResult(TypedDict):
@@ -75,6 +87,7 @@ class MatchResult(TypedDict):
     faults: int
     chips: NotRequired[ChipsResult]
     variance_ratio: NotRequired[float | None]
+    search: NotRequired[SearchSummary]  # where a player searches
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ def match_result(
     raw = values if chips is None else np.concatenate(chips)
     score = float(raw.sum())
     result = MatchResult(
-        players=list(plan.players),
+        players=list(map(str, plan.players)),
         game=plan.game,
         seed=plan.seed,
         over=plan.over,

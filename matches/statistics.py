@@ -4,12 +4,13 @@ The two hands of a pair share their cards, so they are not independent; their me
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
+
+from foldwise.game.arrays import Float
 
 _ALPHA = 0.05
 # The confidence sequence is narrowest around this many pairs.
@@ -26,7 +27,7 @@ class Estimate:
     count: int
 
 
-def estimate(values_chips: npt.NDArray[np.float64], unit_chips: float) -> Estimate:
+def estimate(values_chips: Float, unit_chips: float) -> Estimate:
     """Mean and Student interval of independent observations, given in chips."""
     count = values_chips.size
     values = values_chips * (1000.0 / unit_chips)
@@ -59,10 +60,14 @@ def sequence_half_width(sd: float, count: int, tuned: int = _TUNED_PAIRS) -> flo
     return sd * math.sqrt(2 * scaled / (count**2 * rho_squared) * math.log(math.sqrt(scaled) / _ALPHA))
 
 
-def position_values(
-    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], position: int
-) -> npt.NDArray[np.float64]:
-    """A's values in the hands in which it had `position` of two, in chips: one of each pair."""
-    count = min(len(first), len(second))
-    # Seat 0 has position 0 in even hands; in the second half A has seat 1.
-    return np.array([first[h][0] if h % 2 == position else second[h][1] for h in range(count)])
+def pair_values(first: npt.ArrayLike, second: npt.ArrayLike) -> Float:
+    """What A wins in each pair of a duplicate match, by A's position, [pairs, 2].
+
+    From the values by hand and seat of its halves, [hands, 2]: A has seat 0 in the first and seat 1 in the second. Seat 0
+    has position 0 in even hands. The mean of a pair's two values is one observation.
+    """
+    in_first, in_second = np.asarray(first, np.float64)[:, 0], np.asarray(second, np.float64)[:, 1]
+    count = min(len(in_first), len(in_second))
+    in_first, in_second = in_first[:count], in_second[:count]
+    even = np.arange(count) % 2 == 0
+    return np.stack([np.where(even, in_first, in_second), np.where(even, in_second, in_first)], axis=1)

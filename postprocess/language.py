@@ -1,13 +1,14 @@
 """The little language of post-processing: text to `Pipeline`, lists of variants, sweeps. See docs/postprocessing.md.
 
     pipeline  = step { "|" step } [ "except" exemption { "+" exemption } ]
-    step      = rule | "new" "(" number ")" | "classes" "(" [ option { "," option } ] ")"
+    step      = rule | "new" "(" number ")" | "classes" "(" [ option { "," option } ] ")" | "python:FILE.py:NAME"
     rule      = "none" | "purify" | "threshold" "(" number ")"
     option    = "fold" "=" number | "bets" "=" ( "together" | "split" "(" number ")" )
               | "between" "=" rule | "within" "=" rule
     exemption = "first" | "preflop" | "flop" | "turn" | "river"
 
-Thresholds lie in 0..1; the number of a split is positive, in pots. Case and spaces do not matter.
+Thresholds lie in 0..1; the number of a split is positive, in pots. Case and spaces do not matter, but in the name of a
+rule of the user's own; its path holds none of | , ( ).
 """
 
 import itertools
@@ -15,19 +16,21 @@ import re
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from foldwise.postprocess.pipeline import STREETS, ClassStep, Pipeline, RowStep
+from foldwise.postprocess.pipeline import STREETS, ClassStep, Pipeline, PythonStep, RowStep
 from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY
 
 MAX_SWEEP = 1000
 
+PYTHON_RULE = re.compile(r"python:[^|,()]*?\.py:\w+")
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
+    rf"\s*(?:(?P<python>{PYTHON_RULE.pattern})|(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
 )
+# Steps that are one word. What is no floor of a row is a function over whole tables: PythonStep(word, function).
+WORDS: Final[dict[str, RowStep | PythonStep]] = {"none": RowStep(KEEP_ALL), "purify": RowStep(PURIFY)}
 _RULES = ("none", "purify", "threshold")
-_STEPS = (*_RULES, "new", "classes")
 _OPTIONS = ("fold", "bets", "between", "within")
 
 
@@ -37,12 +40,13 @@ class PipelineError(ValueError):
     def __init__(self, text: str, position: int, complaint: str) -> None:
         self.text = text
         self.position = position
+        self.complaint = complaint
         marked = "".join(c if c.isprintable() else " " for c in f"{text[:position]}^{text[position:]}")
         super().__init__(f"post-processing {text!r}, character {position + 1}: {complaint}; here: {marked}")
 
 
 class _Token(NamedTuple):
-    kind: str  # sweep, number, word, mark, end
+    kind: str  # python, sweep, number, word, mark, end
     text: str
     position: int
 
@@ -63,6 +67,8 @@ def _tokens(text: str) -> list[_Token]:
             )
         kind = str(match.lastgroup)
         found = match.group(kind)
+        if found.lower() == "python":
+            raise PipelineError(text, match.start(kind), "expected a rule of your own as python:FILE.py:NAME")
         tokens.append(_Token(kind, found.lower() if kind == "word" else found, match.start(kind)))
         position = match.end()
     tokens.append(_Token("end", "", end))
@@ -141,8 +147,13 @@ class _Parser:
         kept = tuple(step for step in steps if step != RowStep(KEEP_ALL))
         return Pipeline(kept, first, streets) if kept else Pipeline()
 
-    def step(self) -> RowStep | ClassStep:
-        name = self.word(_STEPS).text
+    def step(self) -> RowStep | ClassStep | PythonStep:
+        if self.token.kind == "python":
+            self.next += 1
+            return PythonStep(self.tokens[self.next - 1].text)
+        name = self.word((*WORDS, "threshold", "new", "classes")).text
+        if name in WORDS:
+            return WORDS[name]
         if name == "new":
             return ClassStep(fold_over=self.probability("new", "a fold threshold"))
         if name == "classes":

@@ -3,14 +3,15 @@
 `language.parse_pipeline` makes one from text; `docs/postprocessing.md` describes both the text and the numbers.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from foldwise.postprocess import transforms
-from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY, Actions
+from foldwise.postprocess.transforms import KEEP_ALL, NEVER_FOLD, ONE_BET_CLASS, PURIFY, Actions, FloatArray
 
 STREETS = ("preflop", "flop", "turn", "river")
 Float = TypeVar("Float", bound=np.floating)
@@ -62,6 +63,29 @@ class ClassStep:
         return f"classes({', '.join(options)})"
 
 
+Rule = Callable[[FloatArray, Actions], FloatArray]  # rows [rows, A] to rows of the same shape
+
+
+@dataclass(frozen=True)
+class PythonStep:
+    """A rule that is a function over whole tables: no kernel runs it on a row.
+
+    One of the user's own is named `python:FILE.py:NAME`; whoever applies it has loaded it, since nothing here reads files.
+    """
+
+    text: str
+    rule: Rule | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def apply(self, table: FloatArray, actions: Actions) -> FloatArray:
+        """The rule on one row [A] or a table [rows, A]."""
+        if self.rule is None:
+            raise ValueError(f"post-processing {self.text!r} is not loaded: see agent.python_rules.load_rules")
+        return self.rule(np.atleast_2d(table), actions).reshape(table.shape)
+
+
 class Program(NamedTuple):
     """A pipeline as numbers, for a kernel to run on one row; S steps, done in order.
 
@@ -83,7 +107,7 @@ class Program(NamedTuple):
 class Pipeline:
     """Steps in order, and where they do not apply. `str()` gives the canonical text, which parses back to the same."""
 
-    steps: tuple[RowStep | ClassStep, ...] = ()
+    steps: tuple[RowStep | ClassStep | PythonStep, ...] = ()
     exempt_first: bool = False
     exempt_streets: frozenset[int] = frozenset()
 
@@ -114,6 +138,8 @@ class Pipeline:
         for step in self.steps:
             if isinstance(step, RowStep):
                 result = transforms.keep_from(result, step.floor)
+            elif isinstance(step, PythonStep):
+                result = step.apply(result, actions)
             else:
                 result = transforms.by_classes(
                     result,
@@ -125,9 +151,25 @@ class Pipeline:
                 )
         return np.where(exempt[..., None], table, result.astype(table.dtype))
 
+    @property
+    def has_python(self) -> bool:
+        """Whether a step is a function in Python: such a pipeline has no program."""
+        return any(isinstance(step, PythonStep) for step in self.steps)
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the rules that must be loaded from the user's files."""
+        return [step.text for step in self.steps if isinstance(step, PythonStep) and step.rule is None]
+
+    def exemptions(self) -> "Pipeline":
+        """No steps, and the same exemptions: for kernels that find the result of the steps in a table."""
+        return replace(self, steps=())
+
     def program(self) -> Program:
         """The same pipeline as arrays."""
-        steps = [ClassStep(within=step.floor) if isinstance(step, RowStep) else step for step in self.steps]
+        assert not self.has_python
+        compiled = [step for step in self.steps if not isinstance(step, PythonStep)]
+        steps = [ClassStep(within=step.floor) if isinstance(step, RowStep) else step for step in compiled]
         return Program(
             grouped=np.array([isinstance(step, ClassStep) for step in self.steps], dtype=np.bool_),
             fold_over=np.array([step.fold_over for step in steps], dtype=np.float64),

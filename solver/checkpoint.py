@@ -47,16 +47,14 @@ class Solver(Protocol):
         """Run that many iterations."""
 
     def arrays(self) -> Mapping[str, npt.NDArray[Any]]:
-        """By name, the arrays it goes on from: filled in place when a run is resumed."""
+        """By name, the arrays it continues from: filled in place when a run is resumed."""
 
 
-class CheckpointManifest(BaseModel):
-    """`checkpoint.json`."""
+class SavedRun(BaseModel):
+    """What every checkpoint says of its run."""
 
     model_config = ConfigDict(extra="forbid")
 
-    format_version: int = FORMAT_VERSION
-    kind: str = "foldwise checkpoint"
     config: dict[str, Any]
     abstraction: str
     iterations: int
@@ -67,6 +65,13 @@ class CheckpointManifest(BaseModel):
     arrays: dict[str, ArrayEntry]
 
 
+class CheckpointManifest(SavedRun):
+    """`checkpoint.json`."""
+
+    format_version: int = FORMAT_VERSION
+    kind: str = "foldwise checkpoint"
+
+
 def save_checkpoint(
     folder: Path,
     solver: Solver,
@@ -75,7 +80,7 @@ def save_checkpoint(
     seconds: float,
     history: list[Evaluation],
 ) -> None:
-    """Write and commit; a failure leaves the checkpoint before it in place."""
+    """Write and commit; if that fails, the previous checkpoint stays."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = {
         name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
@@ -96,16 +101,9 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstraction: str) -> CheckpointManifest:
-    """Put a solver where its checkpoint left off; a config that differs is refused with what differs."""
+    """Restore a solver from its checkpoint; a config that differs is refused, naming the difference."""
     manifest = read_manifest(folder, MANIFEST, CheckpointManifest, "run to resume")
-    difference = first_difference(manifest.config, config)
-    if difference is not None:
-        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
-    if manifest.abstraction != abstraction:
-        raise FormatError(
-            f"{str(folder)!r} cannot be resumed: its abstraction is {manifest.abstraction}, this one's {abstraction}; "
-            "the code or the tables behind it changed"
-        )
+    check_resumable(folder, manifest, first_difference(manifest.config, config), abstraction)
     for entry in manifest.arrays.values():
         verify_array(folder, entry)
     for name, array in solver.arrays().items():
@@ -116,8 +114,19 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
     return manifest
 
 
+def check_resumable(folder: Path, saved: SavedRun, difference: str | None, abstraction: str) -> None:
+    """Refuse a run whose config differs, or whose abstraction is another by now."""
+    if difference is not None:
+        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
+    if saved.abstraction != abstraction:
+        raise FormatError(
+            f"{str(folder)!r} cannot be resumed: its abstraction is {saved.abstraction}, this one's {abstraction}; "
+            "the code or the tables behind it changed"
+        )
+
+
 def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: int) -> float | None:
-    """The strategy sum of one infoset after `iterations`, None without a checkpoint of that time.
+    """The strategy sum of one infoset after `iterations`; None without a checkpoint of that iteration.
 
     `first_entry`: base + bucket * actions. In external sampling it counts the opponent's visits, one each; other
     samplers weigh a visit by reach, and discounting shrinks old ones.
@@ -134,7 +143,7 @@ def read_visits(folder: Path, first_entry: int, num_actions: int, iterations: in
 
 
 def first_difference(before: dict[str, Any], now: dict[str, Any], place: str = "") -> str | None:
-    """The first key of two configs whose values differ, but for those that may."""
+    """The first key whose values differ between two configs, ignoring those that may."""
     for key in sorted(before.keys() | now.keys()):
         if place == "solver." and key in _MAY_DIFFER:
             continue

@@ -1,16 +1,11 @@
-"""What a config file says of solving: the sampler, its numbers, and when to stop."""
+"""What a config file says about solving: the sampler, its numbers, and when to stop."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from foldwise.abstraction.config import AbstractionConfig, Strict
-
-_VECTOR_KINDS = ("average", "outcome", "external", "robust")
-SAMPLED = ("chance", "external", "outcome", "average")
-PUBLIC_CHANCE = ("pcs", "opcs", "spcs")
-FULL_WIDTH = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr+")
-VECTOR_SAMPLED = tuple(f"{form}-{kind}" for form in ("vector", "semivector") for kind in _VECTOR_KINDS)
+from foldwise.solver.samplers import check_sampler
 
 # Average strategy sampling was published with beta = 10^6 for 3 x 10^12 nodes (Gibson et al. 2012): the same bonus for a
 # smaller budget would keep every action sampled to the end, so the default keeps the published ratio.
@@ -37,27 +32,8 @@ class Discount(Strict):
 class SolverConfig(Strict):
     """How to solve. The first stop condition reached ends the run."""
 
-    sampler: Literal[
-        "chance",
-        "external",
-        "outcome",
-        "average",
-        "pcs",
-        "opcs",
-        "spcs",
-        "cfr",
-        "cfr+",
-        "lcfr",
-        "dcfr",
-        "dcfr+",
-        "vector-average",
-        "vector-outcome",
-        "vector-external",
-        "vector-robust",
-        "semivector-average",
-        "semivector-outcome",
-        "semivector-external",
-        "semivector-robust",
+    sampler: Annotated[
+        str, AfterValidator(check_sampler), Field(description="a name of solver/samplers.py, or python:FILE.py:NAME")
     ] = "external"
     seed: Annotated[int, Field(ge=0)] = 1
     threads: Annotated[int, Field(ge=1, le=256)] = 1

@@ -1,4 +1,4 @@
-"""How much memory a run takes, said before it starts."""
+"""How much memory a run takes, estimated before it starts."""
 
 import os
 from pathlib import Path
@@ -9,9 +9,9 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
 from foldwise.game.errors import DefinitionError
-from foldwise.solver.config import FULL_WIDTH
 from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
+from foldwise.solver.samplers import FULL_WIDTH
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
@@ -52,7 +52,7 @@ def _joint_bytes(joint: JointDeals) -> int:
 
 
 def available_bytes() -> int:
-    """Memory that can be had without swapping."""
+    """Memory available without swapping."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             for line in lines:
@@ -78,7 +78,7 @@ def check_estimate(name: str, needed: int) -> None:
     available = available_bytes() + _resident_bytes()
     if needed > available:
         raise DefinitionError(
-            f"game {name!r} needs {needed / 1e9:.1f} GB to solve and evaluate, {available / 1e9:.1f} GB can be had: use "
+            f"game {name!r} needs {needed / 1e9:.1f} GB to solve and evaluate, {available / 1e9:.1f} GB are free: use "
             "fewer buckets or bet sizes"
         )
 

@@ -13,17 +13,11 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from foldwise.game.library import PokerGame
 from foldwise.solver.checkpoint import Solver, load_checkpoint, save_checkpoint
-from foldwise.solver.config import FULL_WIDTH, PUBLIC_CHANCE, VECTOR_SAMPLED, RunConfig
-from foldwise.solver.full_width.batch_cfr import BatchCfr
-from foldwise.solver.full_width.vector_cfr import VectorCfr
-from foldwise.solver.full_width.vector_game import is_wide
+from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
 from foldwise.solver.response.best_response import Policy
 from foldwise.solver.response.responses import has_response, make_response
-from foldwise.solver.sampling.chance_pieces import ChanceInPieces
-from foldwise.solver.sampling.mccfr import Mccfr
-from foldwise.solver.sampling.public_chance import PublicChance
-from foldwise.solver.sampling.vector_sampling import VectorSampling
+from foldwise.solver.samplers import make_sampler
 
 if TYPE_CHECKING:
     from foldwise.solver.distributed.batch import ChildProgress
@@ -62,18 +56,10 @@ def _empty_policy(game: AbstractGame) -> Policy:
 
 def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     """The solver a config names."""
-    if config.solver.sampler in FULL_WIDTH:
-        return BatchCfr(game, config.solver) if is_wide(game) else VectorCfr(game, config.solver)
-    if config.solver.pieces:
-        return ChanceInPieces(game, config.solver)
-    if config.solver.sampler in VECTOR_SAMPLED:
-        return VectorSampling(game, config.solver)
-    if config.solver.sampler in PUBLIC_CHANCE:
-        return PublicChance(game, config.solver)
-    return Mccfr(game, config.solver)
+    return make_sampler(game, config.solver)
 
 
-class Run:
+class SolverRun:
     """One solve: iterate over it for progress; it ends at a stop condition, or when `stop` is set."""
 
     def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool):
@@ -93,7 +79,7 @@ class Run:
         return make_solver(self.game, self.config)
 
     def _start(self, resume: bool) -> None:
-        """Take up the checkpoint, if asked to."""
+        """Resume from the checkpoint, if asked to."""
         if resume:
             checkpoint = load_checkpoint(self.folder, self.solver, self._config_dict, self.game.fingerprint)
             self.seconds = checkpoint.seconds
@@ -148,10 +134,10 @@ class Run:
         )
 
     def _next_count(self) -> int:
-        """The next iteration at which nodes are held against their limit.
+        """The next iteration at which nodes are compared with their limit.
 
         Found from counts alone, while steps follow the clock: a run of one thread, repeated, ends at the same iteration.
-        Half the way left at the rate of nodes so far, and no further than has been come.
+        Half of the remaining way at the rate of nodes so far, and at most a doubling of the iterations.
         """
         limit, done, nodes = self.config.solver.nodes, self.solver.iteration, self.solver.nodes
         if limit is None:
@@ -233,4 +219,4 @@ class Run:
         return save_strategy(self.folder, self.game, self.solver.table, fields)
 
     def close(self) -> None:
-        """Let go of what the solver holds; the local ones hold nothing."""
+        """Release what the solver holds; local solvers hold nothing."""

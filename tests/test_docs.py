@@ -30,7 +30,7 @@ def test_every_page_is_listed_and_has_examples_that_can_fail():
         assert any("assert " in text for _, text in blocks(path, "python"))
 
 
-@pytest.mark.parametrize("path", API_PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*API_PAGES, DOCS / "postprocessing.md"], ids=lambda path: path.stem)
 def test_examples_run(path, tmp_path, monkeypatch):
     """The blocks of a page are one program, run in an empty folder."""
     monkeypatch.chdir(tmp_path)

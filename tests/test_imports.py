@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "matches", "cli")
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "cli")
 # What each room may import of the others.
 ARROWS = {
     "game": set(),
@@ -16,8 +16,9 @@ ARROWS = {
     "solver": {"game", "abstraction"},
     "postprocess": set(),
     "agent": {"game", "abstraction", "postprocess"},
-    "matches": {"game", "abstraction", "postprocess", "agent"},
-    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "matches"},
+    "search": {"game", "abstraction", "solver", "postprocess", "agent"},
+    "matches": {"game", "abstraction", "postprocess", "agent", "search"},
+    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches"},
 }
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
@@ -75,6 +76,16 @@ def test_only_the_command_line_prints(path):
     assert path.relative_to(ROOT).parts[0] == "cli" or not prints
 
 
+def test_no_class_name_stands_twice():
+    """A name says what the class is, so two rooms have no two things of one name."""
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 def test_postprocess_imports_numpy_alone():
     allowed = set(sys.stdlib_module_names) | {"numpy", "foldwise"}
     for path in (ROOT / "postprocess").rglob("*.py"):
@@ -118,9 +129,10 @@ def test_kernel_cache_knows_what_kernels_import(room):
 @pytest.mark.parametrize(
     "room, absent",
     [
-        ("agent", ("solver", "cli", "matches")),
-        ("matches", ("solver", "cli")),
-        ("solver", ("agent", "matches", "cli")),
+        ("agent", ("solver", "search", "cli", "matches")),
+        ("search", ("matches", "cli")),
+        ("matches", ("cli",)),
+        ("solver", ("agent", "search", "matches", "cli")),
     ],
 )
 def test_loading_a_room_loads_no_other(room, absent):
@@ -135,3 +147,16 @@ def test_loading_a_room_loads_no_other(room, absent):
     loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert room in loaded.split()
     assert not set(absent) & set(loaded.split())
+
+
+def test_matches_load_no_solver_before_somebody_searches():
+    modules = "foldwise.matches.duplicate.match, foldwise.matches.duplicate.comparison, foldwise.search.players"
+    script = f"import sys, {modules}\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not [name for name in loaded.split() if name.startswith("foldwise.solver")]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "search").rglob("*.py")), ids=lambda path: path.name)
+def test_search_knows_subgames_of_the_solver_alone(path):
+    names = imported_modules(path.read_text(encoding="utf-8"))
+    assert all(name.startswith("foldwise.solver.subgame.") for name in names if name.startswith("foldwise.solver"))

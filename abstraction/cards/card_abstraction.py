@@ -53,7 +53,7 @@ class CardAbstractionTables(NamedTuple):
 
 @dataclass(frozen=True)
 class StreetAbstraction:
-    """One street: how its bucket is found, and the arrays that takes."""
+    """One street: how its bucket is found, and the arrays needed for it."""
 
     method: str  # a key of METHODS
     num_buckets: int
@@ -63,7 +63,7 @@ class StreetAbstraction:
     cells: NDArray[np.int32] = field(default_factory=lambda: _NO_CELLS)
     features: NDArray[np.uint8] = field(default_factory=lambda: _NO_FEATURES)
     centres: NDArray[np.uint8] = field(default_factory=lambda: _NO_CENTRES)
-    note: str = ""  # what a reader should know, as that it was trained on a sample
+    note: str = ""  # what a reader should know, such as that it was trained on a sample
 
     @property
     def classes(self) -> int:
@@ -169,7 +169,7 @@ class CardAbstraction:
             raise
 
     def save(self, folder: Path) -> None:
-        """Write the folder, whole or not at all."""
+        """Write the folder completely or not at all."""
         save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self._arrays())
 
     @classmethod

@@ -1,17 +1,47 @@
-"""What a configuration says about cards, and the abstraction built from it."""
+"""The card section of a config."""
 
-from typing import Annotated, Literal
+from difflib import get_close_matches
+from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-Method = Literal["lossless", "none", "percentile-nested", "percentile", "kmeans-emd", "kmeans-ochs"]
+_STREETS: Final = ("preflop", "flop", "turn", "river")
+
+
+class CardMethod(NamedTuple):
+    """Where a way to group hands may be used; `card_building.MAKERS` says who does it."""
+
+    streets: tuple[int, ...] = (0, 1, 2, 3)
+    instead: str = ""  # what to use on the other streets
+    has_buckets: bool = True  # their number is given
+    in_clusters: bool = True  # within public clusters of flops
+
+
+METHODS: Final[dict[str, CardMethod]] = {
+    "lossless": CardMethod(has_buckets=False, in_clusters=False),
+    "none": CardMethod((0, 1), "lossless or buckets", has_buckets=False, in_clusters=False),
+    "percentile-nested": CardMethod((1, 2, 3), "percentile", in_clusters=False),
+    "percentile": CardMethod(),
+    "kmeans-emd": CardMethod((1, 2), "percentile or kmeans-ochs"),
+    "kmeans-ochs": CardMethod((3,), "percentile or kmeans-emd"),
+}
+
+
+def _known_method(name: str) -> str:
+    if name not in METHODS:
+        close = get_close_matches(name, METHODS, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise ValueError(f"expected one of {', '.join(METHODS)}, got {name!r}{hint}")
+    return name
 
 
 class StreetCards(BaseModel):
     """Card abstraction of one street."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    method: Method = Field(description="how hands are grouped; `none` tells all hands apart, suits too")
+    method: Annotated[str, AfterValidator(_known_method)] = Field(
+        description="how hands are grouped; `none` tells all hands apart, suits too"
+    )
     buckets: Annotated[int, Field(ge=1, le=65536)] | None = Field(
         default=None, description="buckets, within each bucket of the street before (percentile-nested) or flop cluster"
     )
@@ -19,13 +49,16 @@ class StreetCards(BaseModel):
     bins: int = Field(default=30, ge=2, le=200, description="of the histogram of final strength, for kmeans-emd")
     restarts: int = Field(default=3, ge=1, le=100, description="k-means seedings tried; the best is kept")
     max_passes: int = Field(default=30, ge=1, le=1000, description="Lloyd passes at most; it stops when nothing moves")
-    sample: int | None = Field(default=None, ge=100, description="train k-means on so many hands only (quick, inexact)")
-    seed: int = Field(default=1, ge=0, description="of the k-means seedings")
+    sample: int | None = Field(
+        default=None, ge=100, description="train k-means on only this many hands (quick, inexact)"
+    )
+    seed: int = Field(default=1, ge=0, description="seed of the k-means seedings")
 
     @model_validator(mode="after")
     def _buckets_where_needed(self) -> "StreetCards":
-        if (self.buckets is None) != (self.method in ("lossless", "none")):
-            raise ValueError(f"method {self.method!r}: give buckets for every method but lossless and none")
+        if (self.buckets is not None) != METHODS[self.method].has_buckets:
+            without = " and ".join(name for name, method in METHODS.items() if not method.has_buckets)
+            raise ValueError(f"method {self.method!r}: give buckets for every method but {without}")
         return self
 
 
@@ -52,21 +85,14 @@ class CardConfig(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "CardConfig":
-        names = ("preflop", "flop", "turn", "river")
         for street, cards in enumerate(self.streets):
-            where = f"{names[street]}: method {cards.method!r}"
-            if cards.method == "percentile-nested" and street == 0:
-                raise ValueError(f"{where} needs a street before it; use percentile")
-            if cards.method == "none" and street > 1:
-                raise ValueError(f"{where} is for the preflop and the flop; use lossless or buckets")
-            if cards.method == "kmeans-emd" and street not in (1, 2):
-                raise ValueError(f"{where} is for the flop and the turn; use percentile or kmeans-ochs")
-            if cards.method == "kmeans-ochs" and street != 3:
-                raise ValueError(f"{where} is for the river; use kmeans-emd")
-            if self.public and street > 0 and cards.method in ("lossless", "none", "percentile-nested"):
-                raise ValueError(
-                    f"{where} cannot stand within public clusters; use percentile, kmeans-emd or kmeans-ochs"
-                )
+            where, method = f"{_STREETS[street]}: method {cards.method!r}", METHODS[cards.method]
+            if street not in method.streets:
+                fitting = " and the ".join(_STREETS[fit] for fit in method.streets)
+                raise ValueError(f"{where} is for the {fitting}; use {method.instead}")
+            if self.public and street > 0 and not method.in_clusters:
+                others = ", ".join(name for name, other in METHODS.items() if other.in_clusters)
+                raise ValueError(f"{where} cannot be used within public clusters; use {others}")
         if self.public and len(self.streets) < 2:
             raise ValueError("public clusters need a flop: give at least two streets")
         return self

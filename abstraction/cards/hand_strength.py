@@ -38,7 +38,7 @@ RUNOUTS = (19600 * 47 * 46, 47 * 46, 46, 1)
 
 
 class HandStrength:
-    """The tables, each made or loaded when first asked for. `report` hears of progress."""
+    """The tables, each made or loaded when first asked for. `report` is told of progress."""
 
     def __init__(self, folder: Path | None = None, report: Report | None = None) -> None:
         self.folder = (folder or cache_folder() / "hand-strength") / source_hash(__name__)
@@ -114,19 +114,19 @@ class HandStrength:
         return self._cached("classes", self._make_class_tables)
 
     def _cached(self, name: str, make: Callable[[], dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-        """Arrays of one cache folder, made anew when absent, of another make, or damaged."""
+        """Arrays of one cache folder, rebuilt when absent, built from other sources, or damaged."""
         folder = self.folder / name
         kind = f"hand strength {name}"
         if folder.exists():
             try:
                 return load_arrays(folder, kind, FORMAT_VERSION)[1]
             except FormatError as error:
-                log.warning("hand-strength cache is rebuilt: %s", error)
+                log.warning("rebuilding the hand-strength cache: %s", error)
         arrays = make()
         try:
             save_arrays(folder, kind, FORMAT_VERSION, self.folder.name, {}, arrays)
         except OSError as error:
-            log.warning("hand-strength tables are not kept: %s", error)
+            log.warning("cannot keep the hand-strength tables: %s", error)
         for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays
             array.flags.writeable = False
         return arrays

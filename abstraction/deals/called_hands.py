@@ -43,12 +43,12 @@ def called_hands(folder: Path | None = None, report: Report | None = None) -> ND
         try:
             return load_arrays(place, _KIND, FORMAT_VERSION)[1]["won"]
         except FormatError as error:
-            log.warning("called-hands cache is rebuilt: %s", error)
+            log.warning("rebuilding the called-hands cache: %s", error)
     won = _count(report)
     try:
         save_arrays(place, _KIND, FORMAT_VERSION, place.name, {}, {"won": won})
     except OSError as error:
-        log.warning("called-hands table is not kept: %s", error)
+        log.warning("cannot keep the called-hands table: %s", error)
     return won
 
 

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 KIND = "joint bucket sequences"
 FORMAT_VERSION = 1
-# Sequences up to which all boards are counted unasked: five minutes a core with 625, more with more.
+# Up to this many sequences all boards are counted by default: five core-minutes with 625, more with more.
 MOST_EXACT_SEQUENCES = 1296
 _SAMPLE_SEED = 2007
 
@@ -131,7 +131,7 @@ def sampled_rows(num_boards: int) -> npt.NDArray[np.int64]:
 
 
 def load_sequence_matrices(cards: CardAbstraction, num_boards: int, report: Report | None = None) -> SequenceMatrices:
-    """The matrices of nested cards: from the cache, or counted into it. A damaged cache is counted anew."""
+    """The matrices of nested cards: from the cache, or counted into it. A damaged cache is counted again."""
     num_boards = min(num_boards, NUM_BOARDS)
     made_from = {"cards": cards.fingerprint, "boards": num_boards, "sources": source_hash(__name__)}
     digest = hashlib.sha256(str(sorted(made_from.items())).encode()).hexdigest()[:16]

@@ -225,7 +225,7 @@ def _take_off_card(scratch, card, of_hand, place_of, wins, ties):  # place_of in
             tied_row = ties[number]
             for other in range(first_tied, num_cells):
                 tied_row[cell_number[other]] -= same * cell_count[other]
-            tied_row[number] += same  # a hand with itself is no such pair
+            tied_row[number] += same  # a hand and itself are not a pair
 
 
 @kernel

@@ -58,7 +58,7 @@ def save_arrays(
 
 
 def read_manifest(folder: Path, kind: str, content_version: int) -> Manifest:
-    """The manifest of a folder of the given kind and version; `FormatError` when there is none or another."""
+    """The manifest of a folder of the given kind and version; `FormatError` when it is missing or of another kind."""
     manifest = read_any_manifest(folder, MANIFEST, Manifest, f"folder of {kind}")
     if (manifest.kind, manifest.content_version) != (kind, content_version):
         raise FormatError(

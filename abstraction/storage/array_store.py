@@ -1,7 +1,7 @@
 """Folders of plain `.npy` arrays that a JSON manifest commits: what is named in the manifest is whole.
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
-the current ones, and what no manifest names any more is removed. A crash at any moment leaves the old folder or the
+the current ones, and arrays that no manifest names any more are removed. A crash at any moment leaves the old folder or the
 new one. Arrays are memory-mapped; whatever is played or solved with is read through and held against its checksum.
 """
 
@@ -23,14 +23,15 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.game.errors import DefinitionError, FormatError
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
 _CHUNK_BYTES = 1 << 24
 _FICLONE = 0x40049409  # Linux, linux/fs.h
-CHECKED_BYTES = 1 << 26  # arrays up to here are held against their checksums whenever they are opened
-_MAP_RANDOM_BYTES = 1 << 26  # arrays from here on are looked up here and there: read-ahead would only hurt
+CHECKED_BYTES = 1 << 26  # arrays up to this size are checked against their checksums whenever they are opened
+_MAP_RANDOM_BYTES = 1 << 26  # arrays from this size on are read at random places: read-ahead would only hurt
 
 
 class ArrayEntry(BaseModel):
@@ -83,7 +84,7 @@ def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> Array
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder before the work, not after it: one that cannot be written is found out at once."""
+    """Make a folder before the work, not after it, so that one that cannot be written is noticed at once."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -149,28 +150,9 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
         )
 
 
-def sync_folder(folder: Path) -> None:
-    """Put a folder's names on disk: a file in it is found after a power cut only then."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     """Make `manifest` the current one by a single rename."""
-    temporary = folder / f".{name}.tmp"
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(manifest.model_dump_json(indent=1) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(folder / name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(folder)
+    write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
 
 
 def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:

@@ -18,6 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from record import Cell as RecordCell
+from record import add_save, save
+
 OPPONENTS = {"hunl-tiny": 10, "hunl-small": 60}  # presets, and seconds of solving
 POSTPROCESS = "purify except first"
 CLUSTERS, PER_CLUSTER = 8, 10
@@ -60,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     times, hands = ((60, 300, 1200), 1_000_000) if arguments.full else ((5, 20, 60), 200_000)
     work = arguments.output / "brown_2015_figure_1"
@@ -93,6 +97,28 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(asdict(cell) for cell in cells)
     _draw(arguments.output / "brown_2015_figure_1.png", cells)
+    if arguments.save:
+        _save(cells)
+
+
+def _save(cells: list[Cell]) -> None:
+    """A row for each approach and time, a column for each opponent."""
+    rows: dict[tuple[str, float], list[RecordCell]] = {}
+    for cell in cells:
+        row = rows.setdefault((cell.approach, cell.seconds), [cell.approach, cell.seconds])
+        row.append((round(cell.mean_mbb), round(cell.ci95_mbb)))
+    clustered, plain = (
+        f"{CLUSTERS} x {PER_CLUSTER} clustered buckets",
+        f"{CLUSTERS * PER_CLUSTER} plain percentile buckets",
+    )
+    save(
+        "brown_2015_figure_1",
+        f"Figure 1, smaller, at equal sizes: {clustered} solved by two children, and {plain} by two threads; win rate in "
+        f"mbb/h, all purified except first, {cells[0].hands:,} hands a cell",
+        ["approach", "solving, s", *(f"against {opponent}" for opponent in OPPONENTS)],
+        list(rows.values()),
+        seeds=1,
+    )
 
 
 def _draw(path: Path, cells: list[Cell]) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from record import Cell, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -151,6 +152,14 @@ def draw(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploit
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
     figure.savefig(path, dpi=130)
+
+
+def final_cells(points: Sequence[Point]) -> dict[str, Cell]:
+    """Per curve the last point as a cell of a record: with its interval where there are several seeds."""
+    return {
+        curve: (significant(mean), significant(half, 2)) if seeds > 1 else significant(mean)
+        for curve, (mean, half, seeds) in final_values(points).items()
+    }
 
 
 def report(title: str, points: Sequence[Point]) -> None:

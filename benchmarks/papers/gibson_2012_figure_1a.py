@@ -6,7 +6,8 @@ The paper runs 10^12 nodes; here beta keeps the paper's ratio to the budget (bet
 import argparse
 from pathlib import Path
 
-from curves import Point, report, run_curve, write_csv
+from curves import Point, final_cells, report, run_curve, write_csv
+from record import add_save, save
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5)
 PAPER_BETAS = (1e4, 1e5, 1e6, 1e7)
@@ -17,13 +18,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
     points: list[Point] = []
     for epsilon in EPSILONS:
         for paper_beta in PAPER_BETAS:
             beta = paper_beta * budget / PAPER_NODES
-            curve = f"epsilon {epsilon:g}, beta {beta:g} (paper {paper_beta:g})"
+            curve = _curve(epsilon, beta, paper_beta)
             for seed in seeds:
                 points += run_curve(
                     "two-nl-30", curve, seed, [budget], sampler="average", epsilon=epsilon, beta=beta, tau=1000.0
@@ -31,6 +33,21 @@ def main() -> None:
     write_csv(arguments.output / "gibson_2012_figure_1a.csv", points)
     _draw(arguments.output / "gibson_2012_figure_1a.png", points, budget)
     report("Gibson 2012, figure 1a", points)
+    if arguments.save:
+        betas = [(paper_beta * budget / PAPER_NODES, paper_beta) for paper_beta in PAPER_BETAS]
+        cells = final_cells(points)
+        save(
+            "gibson_2012_figure_1a",
+            "Figure 1a: average strategy sampling on two-nl-30 by epsilon and beta, tau 1,000, "
+            f"{budget:.0e} nodes, mbb/g",
+            ["epsilon", *(f"beta {beta:,g}" for beta, _ in betas)],
+            [[f"{epsilon:g}", *(cells[_curve(epsilon, *pair)] for pair in betas)] for epsilon in EPSILONS],
+            len(seeds),
+        )
+
+
+def _curve(epsilon: float, beta: float, paper_beta: float) -> str:
+    return f"epsilon {epsilon:g}, beta {beta:g} (paper {paper_beta:g})"
 
 
 def _draw(path: Path, points: list[Point], budget: float) -> None:

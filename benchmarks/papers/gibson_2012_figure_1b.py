@@ -3,13 +3,15 @@
 import argparse
 from pathlib import Path
 
-from curves import Point, draw, log_budgets, report, run_curve, write_csv
+from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
+from record import add_save, save
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 2e8 and one")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     budget, seeds = (3e9, range(1, 6)) if arguments.full else (2e8, range(1, 2))
     points: list[Point] = []
@@ -27,6 +29,14 @@ def main() -> None:
     write_csv(arguments.output / "gibson_2012_figure_1b.csv", points)
     draw(arguments.output / "gibson_2012_figure_1b.png", points, "two-nl-30, average strategy sampling by tau")
     report("Gibson 2012, figure 1b", points)
+    if arguments.save:
+        save(
+            "gibson_2012_figure_1b",
+            f"Figure 1b: average strategy sampling on two-nl-30 by tau, beta {budget / 3e6:.0f}, {budget:.0e} nodes, mbb/g",
+            ["tau", "exploitability"],
+            [[curve.removeprefix("tau "), cell] for curve, cell in final_cells(points).items()],
+            len(seeds),
+        )
 
 
 if __name__ == "__main__":

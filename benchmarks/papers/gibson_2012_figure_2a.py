@@ -7,7 +7,8 @@ at these budgets samples every action and so equals external sampling.
 import argparse
 from pathlib import Path
 
-from curves import Point, draw, log_budgets, report, run_curve, write_csv
+from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
+from record import add_save, save
 
 
 def main() -> None:
@@ -17,6 +18,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="another number of seeds")
     parser.add_argument("--curves", nargs="*", help="only these: AS, AS-paper, ES, OS, CS")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     budget = arguments.nodes or (3e9 if arguments.full else 3e8)
     seeds = range(1, 1 + (arguments.seeds or (5 if arguments.full else 1)))
@@ -36,6 +38,14 @@ def main() -> None:
             write_csv(arguments.output / "gibson_2012_figure_2a.csv", points)
     draw(arguments.output / "gibson_2012_figure_2a.png", points, "two-nl-36")
     report("Gibson 2012, figure 2a", points)
+    if arguments.save:
+        save(
+            "gibson_2012_figure_2a",
+            f"Figure 2a: two-nl-36 after {budget:.0e} nodes, mbb/g",
+            ["sampler", "exploitability"],
+            [[curve, cell] for curve, cell in final_cells(points).items()],
+            len(seeds),
+        )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from curves import Point, infosets, run_curve, write_csv
+from record import Cell, add_save, save, significant
 
 
 def main() -> None:
@@ -11,6 +12,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
     parser.add_argument("--stacks", type=int, nargs="*", default=[20, 28, 36])
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
     settings: dict[str, dict[str, object]] = {
@@ -25,6 +27,19 @@ def main() -> None:
                 points += run_curve(f"two-nl-{stack}", f"{curve} k={stack}", seed, [budget], **solver)
     write_csv(arguments.output / "gibson_2012_figure_2b.csv", points)
     _draw(arguments.output / "gibson_2012_figure_2b.png", points, list(settings), arguments.stacks)
+    if arguments.save:
+        save(
+            "gibson_2012_figure_2b",
+            f"Figure 2b: exploitability / k of two-nl-k after {budget:.0e} nodes, mbb/g",
+            ["sampler", *(f"k = {stack}" for stack in arguments.stacks)],
+            [[curve, *(_mean(points, curve, stack) for stack in arguments.stacks)] for curve in settings],
+            len(seeds),
+        )
+
+
+def _mean(points: list[Point], curve: str, stack: int) -> Cell:
+    values = [p.exploitability_mbb / stack for p in points if p.curve == f"{curve} k={stack}"]
+    return significant(sum(values) / len(values), 3)
 
 
 def _draw(path: Path, points: list[Point], curves: list[str], stacks: list[int]) -> None:

@@ -3,15 +3,18 @@
 import argparse
 from pathlib import Path
 
-from curves import Point, draw, log_budgets, report, run_curve, write_csv
+from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
+from record import Cell, add_save, save
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    last: dict[str, dict[str, Cell]] = {}
     for game in ("bluff-1-1", "bluff-2-1"):
         settings: dict[str, dict[str, object]] = {
             "AS": {"sampler": "average", "beta": budget / 3e6},
@@ -26,6 +29,15 @@ def main() -> None:
         write_csv(arguments.output / f"gibson_2012_figure_3_{game}.csv", points)
         draw(arguments.output / f"gibson_2012_figure_3_{game}.png", points, game, "exploitability, thousandths")
         report(f"Gibson 2012, figure 3, {game}", points)
+        last[game] = final_cells(points)
+    if arguments.save:
+        save(
+            "gibson_2012_figure_3",
+            f"Figure 3: Bluff after {budget:.0e} nodes, thousandths of a game",
+            ["sampler", *last],
+            [[curve, *(cells[curve] for cells in last.values())] for curve in last["bluff-1-1"]],
+            len(seeds),
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
-from timed import Measure, draw_timed, report_timed, run_timed
+from record import add_save
+from timed import Measure, draw_timed, report_timed, run_timed, save_timed
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=4)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     names = arguments.configs or (["limit-5", "limit-6", "limit-8"] if arguments.full else ["limit-5"])
     seconds = arguments.seconds or (1200.0 if arguments.full else 60.0)
@@ -47,6 +49,8 @@ def main() -> None:
         write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
         draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, mb per hand")
         report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, "mb/h")
+        if arguments.save:
+            save_timed(name, points, "mb/h")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
-from timed import draw_timed, report_timed, run_timed
+from record import add_save, save, significant
+from timed import draw_timed, report_timed, run_timed, save_timed
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -40,6 +41,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=5)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     name = arguments.game or ("bluff-2-2" if arguments.full else "bluff-2-1")
     seconds = arguments.seconds or (3600.0 if arguments.full else 30.0)
@@ -76,6 +78,18 @@ def main() -> None:
     )
     report_timed(f"Johanson 2012, {name}", points, "exploitability in thousandths")
     report_timed(f"Johanson 2012, {name} against the final PCS strategy", against, "thousandths a game")
+    if arguments.save:
+        save_timed(name, points, "thousandths of a game")
+        save(
+            f"johanson_2012_{name}_against_final",
+            "Against the final PCS strategy, thousandths of a game",
+            ["sampler", *(f"point {number}" for number in range(1, arguments.points + 1))],
+            [
+                [f"{name} {sampler}", *(significant(p.exploitability_mbb, 3) for p in against if p.curve == sampler)]
+                for sampler in ("pcs", "chance")
+            ],
+            seeds=1,
+        )
 
 
 if __name__ == "__main__":

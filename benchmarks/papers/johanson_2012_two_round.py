@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
-from timed import Measure, draw_timed, report_timed, run_timed
+from record import add_save
+from timed import Measure, draw_timed, report_timed, run_timed, save_timed
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=4)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     games = arguments.games or (["two-limit-1", "two-limit-4"] if arguments.full else ["two-limit-1"])
     seconds = arguments.seconds or (600.0 if arguments.full else 40.0)
@@ -46,6 +48,8 @@ def main() -> None:
         write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
         draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, mb per game")
         report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, "mb/g")
+        if arguments.save:
+            save_timed(name, points, "mb/g")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from record import Cell, add_save, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -27,6 +28,14 @@ from foldwise.solver.run import make_solver
 
 CONFIG = Path(__file__).resolve().parents[2] / "configs" / "preflop-nl.toml"
 MARKS = (10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 20_000, 50_000, 100_000, 300_000)
+TITLES = {
+    "exploration": "Figure 2: exploration, vector form on 169 classes",
+    "policies": "Figure 3: policies, count exploration, vector form on 169 classes",
+    "skipping": "Figure 4a: iterations skipped by the average, vector-average on 169 classes",
+    "discounting": "Figure 4b: averages weighed by t^w, vector-average on 169 classes",
+    "forms": "Forms, mbb/g",
+    "references": "Beside them, mbb/g",
+}
 KINDS = ("average", "robust", "outcome", "external")
 Settings = dict[str, object]
 
@@ -160,6 +169,18 @@ def report(figure: str, points: Sequence[Point], seeds: int) -> None:
         print(f"  {curve}: {'; '.join(parts)}; {nodes:.3g} nodes, {seconds:.2f} s")
 
 
+def save_figure(figure: str, points: Sequence[Point], seeds: int) -> None:
+    """A record of every curve after 100,000 iterations, if it has such a point, and at its end."""
+    rows: list[list[Cell]] = []
+    for curve in dict.fromkeys(p.curve for p in points):
+        marks = by_mark(points, curve, seeds)
+        for mark in sorted({mark for mark in marks if mark == 100_000} | {max(marks)}):
+            mean, half, _, seconds = marks[mark]
+            value = (significant(mean), significant(half, 2)) if seeds > 1 else significant(mean)
+            rows.append([curve, mark, value, significant(1000.0 * seconds / mark, 2)])
+    save(f"li_2020_{figure}", TITLES[figure], ["curve", "iterations", "mbb/g", "CPU ms an iteration"], rows, seeds)
+
+
 def draw(path: Path, points: Sequence[Point], seeds: int) -> None:
     """A row of three panels a figure: against iterations, nodes and CPU seconds."""
     import matplotlib
@@ -193,6 +214,7 @@ def main() -> None:
         "--figure", action="append", help="forms, exploration, policies, skipping, discounting or references"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     last = 300_000 if arguments.full else 20_000
     figures = {
@@ -214,6 +236,8 @@ def main() -> None:
             for seed in range(1, arguments.seeds + 1):
                 here += run_curve(figure, curve, seed, cards, end, settings)
         report(figure, here, arguments.seeds)
+        if arguments.save:
+            save_figure(figure, here, arguments.seeds)
         points += here
         with (arguments.output / "li_2020.csv").open("w", newline="") as stream:
             writer = csv.writer(stream)

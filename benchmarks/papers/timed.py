@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point
+from record import Cell, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.config import read_config
@@ -67,6 +68,34 @@ def draw_timed(path: Path, points: Sequence[Point], title: str, ylabel: str, log
     figure.savefig(path, dpi=130)
 
 
+def slope(first: Point, last: Point) -> float | None:
+    """Of exploitability over CPU time on logarithmic axes."""
+    if not (first.exploitability_mbb > 0.0 < last.exploitability_mbb and last.seconds > first.seconds):
+        return None
+    ratio = last.exploitability_mbb / first.exploitability_mbb
+    return float(np.log(ratio) / np.log(last.seconds / first.seconds))
+
+
+def save_timed(name: str, points: Sequence[Point], unit: str) -> None:
+    """A record of the first and the last point of each curve."""
+    rows: list[list[Cell]] = []
+    for curve in dict.fromkeys(p.curve for p in points):
+        own = [p for p in points if p.curve == curve]
+        row: list[Cell] = [f"{name} {curve}"]
+        for p in (own[0], own[-1]):
+            row += [significant(p.seconds, 3), significant(p.exploitability_mbb, 3)]
+        steepness = slope(own[0], own[-1])
+        rows.append([*row, None if steepness is None else round(steepness, 2)])
+    save(
+        f"johanson_2012_{name}",
+        "Exploitability at the first and the last point of a curve over one thread's CPU time, and the slope between them "
+        f"on logarithmic axes; {unit}",
+        ["game and sampler", "first, CPU-s", "first", "last, CPU-s", "last", "slope"],
+        rows,
+        seeds=1,
+    )
+
+
 def report_timed(title: str, points: Sequence[Point], unit: str) -> None:
     """A line for docs/verification.md: first and last point of each curve, and its slope on logarithmic axes."""
     parts = []
@@ -75,8 +104,8 @@ def report_timed(title: str, points: Sequence[Point], unit: str) -> None:
         first, last = own[0], own[-1]
         part = f"{curve} {first.exploitability_mbb:.4g} at {first.seconds:.3g} s, {last.exploitability_mbb:.4g} at "
         part += f"{last.seconds:.3g} s"
-        if first.exploitability_mbb > 0.0 < last.exploitability_mbb and last.seconds > first.seconds:
-            slope = np.log(last.exploitability_mbb / first.exploitability_mbb) / np.log(last.seconds / first.seconds)
-            part += f" (slope {slope:.2f})"
+        steepness = slope(first, last)
+        if steepness is not None:
+            part += f" (slope {steepness:.2f})"
         parts.append(part)
     print(f"{title}, {unit}: {'; '.join(parts)}", flush=True)

@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 
 from curves import CONFIGS, draw_games, write_game
+from record import Cell, add_save, save, significant
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.abstraction.strategy import Evaluation
 from foldwise.solver.config import RunConfig
-from foldwise.solver.run import Run
+from foldwise.solver.run import SolverRun
 
 # Name, the paper's exploitability in mb/h, its hours, its iterations.
 PAPER = {
@@ -24,6 +25,15 @@ PAPER = {
     "limit-10": (2.2, 1304, 2000e6),
     "limit-5-hs": (3.4, None, None),
 }
+COLUMNS = [
+    "game and target",
+    "reached, mb/h",
+    "iterations",
+    "seconds on two cores",
+    "CPU-seconds with evaluations",
+    "paper, CPU-hours",
+    "paper, iterations",
+]
 HEADINGS = ["game", "sampler", "iterations", "seconds", "exploitability_mbb", "boards"]
 
 
@@ -35,18 +45,29 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600.0, help="give up after this much solving")
     parser.add_argument("--resume", action="store_true", help="go on in the folders of an earlier run")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name in arguments.games:
         targets = sorted(arguments.to or [PAPER[name][0]], reverse=True)
-        rows = _solve(name, arguments.sampler, targets, arguments.seconds, arguments.output / name, arguments.resume)
+        folder = arguments.output / name
+        rows, reached = _solve(name, arguments.sampler, targets, arguments.seconds, folder, arguments.resume)
         _write(arguments.output / "zinkevich_2007_figure_1a.csv", rows)
+        if arguments.save:
+            save(
+                f"zinkevich_2007_figure_1a_{name}",
+                f"Figure 1a: {arguments.sampler} on the exact joint distribution to the exploitability the paper reports, "
+                "and further",
+                COLUMNS,
+                reached,
+                seeds=None,
+            )
 
 
 def _solve(
     name: str, sampler: str, targets: list[float], seconds: float, folder: Path, resume: bool
-) -> list[tuple[object, ...]]:
-    """Solve to the last target, with a line at each one reached."""
+) -> tuple[list[tuple[object, ...]], list[list[Cell]]]:
+    """Solve to the last target, with a line at each one reached: the whole curve, and a row a target."""
     settings: dict[str, object] = {
         "solver.sampler": sampler,
         "solver.exploitability_mbb": targets[-1],
@@ -55,18 +76,31 @@ def _solve(
         "solver.checkpoint_seconds": 300.0,
     }
     config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
-    run = Run(build_abstract_game(config), config, folder, resume)
+    run = SolverRun(build_abstract_game(config), config, folder, resume)
     matrices = run.game.deals.matrices
     counted = matrices.boards_counted if matrices is not None else None
     boards = "all boards" if counted is None else f"{counted:,} of 134,459 boards"
     start = time.process_time()
+    reached: list[list[Cell]] = []
+
+    def note(target: float, at: Evaluation) -> None:
+        cpu = time.process_time() - start
+        _say(name, sampler, target, at, cpu, boards)
+        paper_mbb, hours, iterations = PAPER[name]
+        published: list[Cell] = [None, None]
+        if hours is not None and iterations is not None and target == paper_mbb:
+            published = [hours, f"{iterations / 1e6:,.0f}M"]
+        value = significant(at.exploitability_mbb, 3)
+        reached.append([f"{name} to {target:g}", value, at.iterations, round(at.seconds), round(cpu), *published])
+
     for progress in run:
         while targets and progress.last is not None and progress.last.exploitability_mbb <= targets[0]:
-            _say(name, sampler, targets.pop(0), progress.last, time.process_time() - start, boards)
+            note(targets.pop(0), progress.last)
     if targets:
-        _say(name, sampler, targets[-1], run.history[-1], time.process_time() - start, boards)
+        note(targets[-1], run.history[-1])
     run.save()
-    return [(name, sampler, p.iterations, f"{p.seconds:.1f}", p.exploitability_mbb, boards) for p in run.history]
+    curve = [(name, sampler, p.iterations, f"{p.seconds:.1f}", p.exploitability_mbb, boards) for p in run.history]
+    return curve, reached
 
 
 def _write(path: Path, rows: list[tuple[object, ...]]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from curves import CONFIGS, draw_games, write_game
+from record import Cell, add_save, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -32,6 +33,7 @@ PAPER_POINTS = {
     "limit-10": [(200e6, 13.0), (2000e6, 2.2)],
 }
 _TIMED_ITERATIONS = 2000
+MARKS = (0.056, 0.56, 5.6)  # iterations per infoset that the table shows
 _FIRST_POINT = 0.01  # iterations per infoset
 
 Row = tuple[str, int, float, float, float]
@@ -47,20 +49,43 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="threads of the curves, which share one table")
     parser.add_argument("--speed-only", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name in arguments.games:
         settings = {"solver.sampler": "chance", "solver.threads": arguments.threads}
         config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
         game = build_abstract_game(config)
-        _time(name, game, config)
+        rates = _time(name, game, config)
+        if arguments.save:
+            columns = ["threads", "iterations/s by the clock", "nodes an iteration", "paper, iterations/s"]
+            save("zinkevich_2007_speed", f"Chance sampling on {name} from the start", columns, rates, seeds=1)
         if not arguments.speed_only:
-            _curve(name, game, config, np.geomspace(_FIRST_POINT, arguments.most, arguments.points), arguments.output)
+            shares = np.geomspace(_FIRST_POINT, arguments.most, arguments.points)
+            rows = _curve(name, game, config, shares, arguments.output)
+            if arguments.save:
+                save(
+                    f"zinkevich_2007_figure_1b_{name}",
+                    "Figure 1b: chance sampling by iterations per infoset, mb/h",
+                    [
+                        "game",
+                        *(f"after {mark:g} per infoset" if mark == MARKS[0] else f"after {mark:g}" for mark in MARKS),
+                    ],
+                    [[name, *(_nearest(rows, mark) for mark in MARKS)]],
+                    seeds=1,
+                )
 
 
-def _time(name: str, game: AbstractGame, config: RunConfig) -> None:
+def _nearest(rows: list[Row], mark: float) -> Cell:
+    """Exploitability at the point that lies within 2% of a mark, if there is one."""
+    values = [value for _, _, share, _, value in rows if abs(share / mark - 1.0) < 0.02]
+    return significant(values[0], 3) if values else None
+
+
+def _time(name: str, game: AbstractGame, config: RunConfig) -> list[list[Cell]]:
     """Iterations a second, on one core and in pieces on two; CPU seconds too, for a shared machine."""
-    for threads in (1, 2):
+    rows: list[list[Cell]] = []
+    for threads, words, paper in ((1, "one", "750 on one core"), (2, "two, in pieces", "1,700 on four cores")):
         changes = {"threads": threads, "pieces": threads > 1}
         solver = make_solver(game, config.model_copy(update={"solver": config.solver.model_copy(update=changes)}))
         solver.advance(200)
@@ -68,15 +93,19 @@ def _time(name: str, game: AbstractGame, config: RunConfig) -> None:
         solver.advance(_TIMED_ITERATIONS)
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         rate, nodes = _TIMED_ITERATIONS / seconds, (solver.nodes - before) / _TIMED_ITERATIONS
+        rows.append([words, round(rate), round(nodes), paper])
         print(
             f"Zinkevich 2007, chance sampling on {name}, {threads} thread(s): {rate:,.0f} iterations/s by the clock, "
             f"{_TIMED_ITERATIONS / cpu:,.0f} per CPU-s, {nodes:,.0f} nodes each; paper {PAPER_ITERATIONS_PER_SECOND} on one "
             f"core with {PAPER_STATES:,} states: ratio {_TIMED_ITERATIONS / cpu / PAPER_ITERATIONS_PER_SECOND:.2f} per CPU-s",
             flush=True,
         )
+    return rows
 
 
-def _curve(name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray[np.float64], output: Path) -> None:
+def _curve(
+    name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray[np.float64], output: Path
+) -> list[Row]:
     """Solve to each share of iterations per infoset; files are written anew after each."""
     solver, response = make_solver(game, config), ExactResponse(game)
     policy = np.empty(game.num_entries, dtype=np.float32)
@@ -96,6 +125,7 @@ def _curve(name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray
             flush=True,
         )
         _write(output / "zinkevich_2007_figure_1b.csv", rows)
+    return rows
 
 
 def _write(path: Path, rows: list[Row]) -> None:

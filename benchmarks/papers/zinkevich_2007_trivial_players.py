@@ -5,7 +5,10 @@ decision of its own: one bet more, of 1, 1, 2 and 2 small bets, pays exactly whe
 one. That holds in both seats: no hand is so far behind that the small blind would fold it.
 """
 
+import argparse
+
 import numpy as np
+from record import add_save, save
 
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
@@ -33,12 +36,27 @@ def ahead(strength: HandStrength, street: int) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_save(parser)
+    arguments = parser.parse_args()
     strength = HandStrength()
     won = 1000.0 * sum(bet * ahead(strength, street) for street, bet in enumerate(BETS))
-    print(f"trivial players of limit, full game: always-fold loses {1000.0 * sum(BLINDS) / 2.0:.0f} mb/h (paper 750)")
+    lost = 1000.0 * sum(BLINDS) / 2.0
+    print(f"trivial players of limit, full game: always-fold loses {lost:.0f} mb/h (paper 750)")
     print(
         f"trivial players of limit, full game: best response to always-call wins {won:.2f} mb/h (Johanson 2011: 1,163.48)"
     )
+    if arguments.save:
+        save(
+            "zinkevich_2007_trivial_players",
+            "Trivial players of limit hold'em in the full game, mb/h",
+            ["player", "ours", "published"],
+            [
+                ["always-fold loses", round(lost), 750],
+                ["best response to always-call wins", round(won, 2), 1163.48],
+            ],
+            seeds=None,
+        )
 
 
 if __name__ == "__main__":

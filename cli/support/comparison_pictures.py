@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.support.pictures import new_axes
 from foldwise.matches.duplicate.comparison import ComparisonResult, RowResult
 
@@ -30,7 +31,7 @@ def draw_comparison(result: ComparisonResult, output: Path) -> None:
         axes.errorbar(range(len(rows)), means, yerr=halves, fmt="o", capsize=4)
         axes.axhline(0.0, color="0.7", linewidth=0.8)
         axes.set_xticks(range(len(rows)), [row["variant"] for row in rows], rotation=30, ha="right")
-        axes.set_title(short_name(opponent), fontsize="medium")
+        axes.set_title(parse_player(opponent).short(), fontsize="medium")
     panels[0].set_ylabel("mbb per hand, 95% intervals")
     if with_lbr:
         _draw_both_sides(panels[-1], rows)
@@ -49,12 +50,6 @@ def _draw_both_sides(axes: Any, rows: Sequence[RowResult]) -> None:
     axes.legend(fontsize="small")
 
 
-def short_name(player: str) -> str:
-    """A player's name without the folders above a strategy."""
-    kind, colon, rest = player.partition(":")
-    return f"{kind}:{Path(rest).name}" if colon and kind == "strategy" else player
-
-
 def draw_sweep(result: ComparisonResult, sweep: str, output: Path) -> None:
     """Mean against the swept number with its 95% band, a curve for each opponent; exploitability where it is known."""
     figure, axes = new_axes()
@@ -63,7 +58,7 @@ def draw_sweep(result: ComparisonResult, sweep: str, output: Path) -> None:
     for j, opponent in enumerate(result["opponents"]):
         mean = np.array([row["results"][j]["mean_mbb"] for row in rows])
         half = np.array([row["results"][j]["ci95_mbb"] for row in rows])
-        axes.plot(x, mean, marker="o", label=short_name(opponent))
+        axes.plot(x, mean, marker="o", label=parse_player(opponent).short())
         axes.fill_between(x, mean - half, mean + half, alpha=0.2)
     axes.set(xlabel=sweep, ylabel="mbb per hand, 95% intervals")
     axes.axhline(0.0, color="0.7", linewidth=0.8)

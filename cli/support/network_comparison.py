@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldwise.agent.strategy_player import parse_spec
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+from foldwise.agent.translation import Translation
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of
@@ -25,8 +26,8 @@ class NetworkComparison:
     table: Table
     folder: Path
     variants: Sequence[str]
-    opponents: Sequence[str]
-    translation: str
+    opponents: Sequence[PlayerSpec]
+    translation: Translation
     url: str
     patience_seconds: float
 
@@ -49,8 +50,7 @@ class NetworkComparison:
 
     def _folders(self) -> list[Path]:
         """All strategies that play: what workers disagree on is settled here."""
-        specs = [opponent.partition(":") for opponent in self.opponents]
-        return [self.folder, *(parse_spec(rest).folder for kind, _, rest in specs if kind == "strategy")]
+        return [self.folder, *(spec.folder for spec in self.opponents if spec.kind == PlayerKind.STRATEGY)]
 
     def split(self, line: ProgressLine, output: Path | None, resume: bool) -> Comparison:
         """Compare on the workers of the broker; with `output` the blocks played are kept there."""

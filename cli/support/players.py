@@ -1,29 +1,58 @@
-"""Players as they are typed: a folder alone is a strategy, and paths are made absolute."""
+"""Players as they are typed: beside all other forms, a strategy's folder may stand alone."""
 
-import shlex
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, check_alias, parse_player
+from foldwise.agent.translation import parse_translation
 from foldwise.game.errors import DefinitionError
 
 
-def player_spec(text: str) -> str:
-    """A player's name; a strategy folder may be given by its path alone."""
-    folder = text.partition("|")[0]
-    return f"strategy:{text}" if (Path(folder) / "manifest.json").is_file() else text
+def typed_player(text: str) -> PlayerSpec:
+    """The player of a name or of a folder, also `NAME=FOLDER`; paths absolute."""
+    alias, equals, rest = text.partition("=")
+    if _is_folder(text):
+        return typed_strategy(text)
+    if equals and _is_folder(rest):
+        check_alias(alias)
+        return replace(typed_strategy(rest), alias=alias)
+    return parse_player(text).resolved()
 
 
-def resolve_player(spec: str) -> str:
-    """The player with its paths absolute: players are started in folders of their own."""
-    kind, colon, rest = spec.partition(":")
-    if colon and kind == "cmd":
-        parts = shlex.split(rest)
-        if not parts or not Path(parts[0]).is_file():
-            raise DefinitionError(f"player {spec!r}: expected cmd: and the path of a program")
-        return "cmd:" + shlex.join([str(Path(parts[0]).resolve()), *parts[1:]])
-    if colon and kind == "python":
-        file, _, name = rest.rpartition(":")
-        return f"python:{Path(file).resolve()}:{name}"
-    if colon and kind == "strategy":
-        folder, bar, pipeline = rest.partition("|")
-        return f"strategy:{Path(folder).resolve()}{bar}{pipeline}"
-    return spec
+def typed_strategy(text: str) -> PlayerSpec:
+    """The strategy of `DIR|POST-PROCESSING|TRANSLATION`, also where `strategy:` or a name stands before it."""
+    try:
+        spec = parse_player(text)
+    except DefinitionError:
+        spec = parse_player(f"{PlayerKind.STRATEGY}:{text}")
+    if spec.kind != PlayerKind.STRATEGY:
+        raise DefinitionError(f"player {text!r} is no strategy: expected the folder of one")
+    return spec.resolved()
+
+
+def typed_players(texts: Iterable[str]) -> list[PlayerSpec]:
+    """Several players at one table or in one: no two may have the same name."""
+    players = list(map(typed_player, texts))
+    aliases = [player.alias for player in players if player.alias]
+    for alias in aliases:
+        if aliases.count(alias) > 1:
+            raise DefinitionError(f"two players are called {alias!r}: give each a name of its own")
+    return players
+
+
+def with_options(spec: PlayerSpec, postprocess: str | None, translation: str | None) -> PlayerSpec:
+    """The player with the post-processing and the translation of two options, where they are given."""
+    if postprocess is None and translation is None:
+        return spec
+    if spec.kind != PlayerKind.STRATEGY or spec.postprocess or spec.translation is not None:
+        raise DefinitionError(f"--postprocess, --translation: player {str(spec)!r} is no plain strategy folder")
+    return replace(
+        spec,
+        postprocess=postprocess or "",
+        translation=parse_translation(translation) if translation is not None else None,
+    )
+
+
+def _is_folder(text: str) -> bool:
+    return (Path(text.partition("|")[0]) / "manifest.json").is_file()

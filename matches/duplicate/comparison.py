@@ -17,16 +17,20 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import Player, make_player
+from foldwise.agent.player import Player
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.match import pairs_by_position, play_match
 from foldwise.matches.engine.compiled_match import play_values
-from foldwise.matches.plan import MatchPlan, Score, create_folder
-from foldwise.matches.scoring.scorers import expectation_pairs, make_scorer
-from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.plan import MatchPlan, ScoreName, create_folder
+from foldwise.matches.scores import SCORES, load_score
+from foldwise.matches.scoring.scorers import make_scorer
+from foldwise.matches.statistics import Estimate, estimate, pair_values
+from foldwise.search.players import is_searching, make_player
 
 Listener = Callable[[str, float], None]  # what is done, and the share of the matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
@@ -43,10 +47,10 @@ class Table:
     over: str  # tcp or memory; an external program plays over tcp whatever this says
     jobs: int
     folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
-    score: Score = "chips"
+    score: ScoreName = "chips"
 
-    def plan(self, first: str, second: str) -> MatchPlan:
-        external = first.startswith("cmd:") or second.startswith("cmd:")
+    def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
+        external = PlayerKind.PROGRAM in (first.kind, second.kind)
         return MatchPlan(
             players=(first, second),
             game=self.game,
@@ -58,13 +62,16 @@ class Table:
             score=self.score,
         )
 
-    def pairs(self, first: str, second: str) -> Float:
+    def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         """What `first` wins a hand in each pair, in chips, however they are scored."""
         plan = self.plan(first, second)
-        if self.score == "expectation":
-            values = expectation_pairs(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
+        board_values = SCORES[self.score].board_values
+        if board_values:
+            score = load_score(board_values)
+            values = score(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
             return np.asarray(values.mean(axis=1))
-        if plan.over == "memory" and self.folder is None and self.score == "chips":
+        in_engine = plan.over == "memory" and not any(map(is_searching, plan.players))
+        if in_engine and self.folder is None and self.score == "chips":
             return self._pairs_in_memory(plan)
         with ExitStack() as stack:
             if self.folder is not None:
@@ -76,7 +83,7 @@ class Table:
             result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
                 raise DefinitionError(
-                    f"{first!r} against {second!r}: {result['faults']} faults; play it with 'match' to see"
+                    f"{str(first)!r} against {str(second)!r}: {result['faults']} faults; play it with 'match' to see"
                 )
             scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
@@ -87,8 +94,7 @@ class Table:
             players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
             _check_compiled(players)
             tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
-        first, second = tables
-        return (first[:, 0] + second[:, 1]) / 2.0
+        return np.asarray(pair_values(*tables).mean(axis=1))
 
     def estimate(self, pairs: Float) -> Estimate:
         return estimate(pairs, self.definition.big_blind)
@@ -124,7 +130,7 @@ class Difference:
 class Comparison:
     """Variants x opponents."""
 
-    opponents: list[str]
+    opponents: list[PlayerSpec]
     rows: list[Row]
     differences: list[Difference]
     seconds: float
@@ -135,25 +141,31 @@ def compare(
     table: Table,
     folder: Path,
     variants: Sequence[str],
-    opponents: Sequence[str],
+    opponents: Sequence[PlayerSpec | str],
     listen: Listener,
-    translation: str = "pseudo-harmonic",
+    translation: Translation = DEFAULT_TRANSLATION,
     listen_cells: CellListener | None = None,
 ) -> Comparison:
     """The strategy in `folder` under each of `variants`, against each of `opponents`."""
     start = time.monotonic()
-    pairs = np.empty((len(variants), len(opponents), table.hands))
+    players = list(map(as_player, opponents))
+    pairs = np.empty((len(variants), len(players), table.hands))
     for i, variant in enumerate(variants):
-        for j, opponent in enumerate(opponents):
-            listen(f"{variant} against {opponent}", (i * len(opponents) + j) / (len(variants) * len(opponents)))
-            pairs[i, j] = table.pairs(f"strategy:{folder}|{variant}|{translation}", opponent)
+        for j, player in enumerate(players):
+            listen(f"{variant} against {player.short()}", (i * len(players) + j) / (len(variants) * len(players)))
+            pairs[i, j] = table.pairs(variant_player(folder, variant, translation), player)
             if listen_cells is not None:
                 listen_cells(i, j, pairs[i, j])
-    return comparison_of(table, variants, opponents, pairs, time.monotonic() - start)
+    return comparison_of(table, variants, players, pairs, time.monotonic() - start)
+
+
+def variant_player(folder: Path, variant: str, translation: Translation) -> PlayerSpec:
+    """The strategy in `folder` under one of the post-processings that are compared."""
+    return PlayerSpec(PlayerKind.STRATEGY, str(folder), variant, translation)
 
 
 def comparison_of(
-    table: Table, variants: Sequence[str], opponents: Sequence[str], pairs: Float, seconds: float
+    table: Table, variants: Sequence[str], opponents: Sequence[PlayerSpec], pairs: Float, seconds: float
 ) -> Comparison:
     """The comparison of what each variant wins from each opponent in each pair, [variant, opponent, pair]."""
     rows = []
@@ -226,7 +238,7 @@ def comparison_result(
     score: str,
 ) -> ComparisonResult:
     """A comparison as JSON, with what each variant can lose where that is known."""
-    opponents = comparison.opponents
+    opponents = list(map(str, comparison.opponents))
     rows = []
     for row, exploitability in zip(comparison.rows, exploitability_mbb):
         entry = RowResult(
@@ -268,13 +280,14 @@ def _cells(opponents: Sequence[str], results: Sequence[Estimate]) -> list[CellRe
     ]
 
 
-def cross_table(table: Table, players: Sequence[str], listen: Listener) -> list[list[Estimate | None]]:
+def cross_table(table: Table, players: Sequence[PlayerSpec | str], listen: Listener) -> list[list[Estimate | None]]:
     """What each row's player wins from each column's; None on the diagonal."""
+    specs = list(map(as_player, players))
     cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
     meetings = list(combinations(range(len(players)), 2))
     for done, (i, j) in enumerate(meetings):
-        listen(f"{players[i]} against {players[j]}", done / len(meetings))
-        result = table.estimate(table.pairs(players[i], players[j]))
+        listen(f"{specs[i].short()} against {specs[j].short()}", done / len(meetings))
+        result = table.estimate(table.pairs(specs[i], specs[j]))
         cells[i][j] = result
         cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
     return cells

@@ -1,6 +1,6 @@
 """Duplicate matches: every seed from both sides, over sockets or in memory, in parallel, with one result.
 
-The logs are the record: results are computed from them, so a resumed match gives what an unbroken one does.
+The logs are the record: results are computed from them, so a resumed match gives the same result as an unbroken one.
 """
 
 import json
@@ -14,22 +14,24 @@ from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, T
 from itertools import cycle, islice
 from pathlib import Path
 
-import numpy as np
-
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.bots import Bot
-from foldwise.agent.player import make_player
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.processes import play_over_tcp
+from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, save_json
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
+from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
-from foldwise.matches.statistics import position_values
+from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import HandListener, hand_number, state_lines
 from foldwise.matches.table.log_tail import LogTail
+from foldwise.search.players import make_player
 
 _REPORT_SECONDS = 2.0
 Listener = Callable[[str, float], None]  # what is done, and the share of the planned hands
@@ -43,9 +45,9 @@ def play_match(
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
-    if plan.score == "expectation":
+    if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
-        save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+        write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
         return result
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
@@ -71,7 +73,10 @@ def play_match(
         chips = [pairs_by_position(plan, folder, index, definition) for index in range(num_matches)]
     effort = Effort(time.monotonic() - start, hands_before, faults)
     result = match_result(plan, definition, matches, chips, effort)
-    save_json(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
+    searched = search_summary(plan, folder, num_matches)
+    if searched is not None:
+        result["search"] = searched
+    write_whole(folder / RESULT_FILE, json.dumps(result, indent=1) + "\n")
     return result
 
 
@@ -88,7 +93,7 @@ def _play_runs(
     report: Callable[[], None],
     listen_hands: RunListener | None,
 ) -> int:
-    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
+    """Play runs, `jobs` at a time; returns the players' faults. One that fails stops the others."""
     stop = threading.Event()
     tails: list[LogTail] = []
     with _pool(plan, jobs) as pool:
@@ -116,7 +121,7 @@ def _play_runs(
     return faults
 
 
-def _plays_compiled(spec: str) -> bool:
+def _plays_compiled(spec: PlayerSpec) -> bool:
     return isinstance(make_player(spec, 0), Bot | StrategyPlayer)
 
 
@@ -152,7 +157,10 @@ def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, liste
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())
     specs = zip(run.players(), run.player_seeds())
     players = tuple(make_player(spec, seed) for spec, seed in specs)
-    return play_in_memory(match, players, run.log_path(folder), stop, listen)
+    faults = play_in_memory(match, players, run.log_path(folder), stop, listen)
+    for seat, player in enumerate(players):
+        write_report(player, report_path(folder, run.name, seat))
+    return faults
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Scorer = chips_scorer) -> list[list[float]]:
@@ -175,7 +183,7 @@ def pairs_by_position(
 ) -> Float:
     """[pairs, 2]: A's values in positions 0 and 1 of each pair of hands of one duplicate match."""
     first, second = (seat_table(run, folder, definition, scorer) for run in plan.runs(index))
-    return np.stack([position_values(first, second, position) for position in range(2)], axis=1)
+    return pair_values(first, second)
 
 
 def default_jobs() -> int:

@@ -8,13 +8,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from foldwise.agent.client import play_match
-from foldwise.agent.player import make_player
+from foldwise.agent.player_spec import PlayerSpec
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import parse_definition
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.duplicate.search_reports import write_report
 from foldwise.matches.table.dealer import MatchSettings, run_match
 from foldwise.matches.table.loop import run_loop
+from foldwise.search.players import make_player
 
 
 def load() -> None:
@@ -57,7 +59,7 @@ def deal(settings: MatchSettings, folder: Path, ports: Connection, core: int | N
 
 
 def play(
-    spec: str,
+    spec: PlayerSpec,
     seed: int,
     definition_text: str,
     port: int,
@@ -71,6 +73,8 @@ def play(
     _redirect(out, err)
     logging.basicConfig(stream=sys.stderr)
     definition = parse_definition(definition_text, source="match.json")
-    report = play_match(make_player(spec, seed), definition, "127.0.0.1", port, deadline_seconds)
+    player = make_player(spec, seed)
+    report = play_match(player, definition, "127.0.0.1", port, deadline_seconds)
+    write_report(player, out.with_suffix(".search.json"))
     sys.stderr.write(f"{report.decisions} decisions in {len(report.hands)} hands, {report.faults} faults\n")
     sys.exit(1 if report.faults else 0)

@@ -16,12 +16,14 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from foldwise.agent.player_spec import PlayerKind
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.matches.duplicate import process_entry
 from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
 from foldwise.matches.table.dealer import MatchSettings
 from foldwise.matches.table.log import is_complete
+from foldwise.search.players import is_searching
 
 HOST = "127.0.0.1"
 _GRACE_SECONDS = 10.0  # for a player to end by itself after the dealer has closed; the competition's allowance
@@ -49,7 +51,7 @@ class Child:
         while self.exit_code is None:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)  # neither kind of process can be waited for with a time limit alike
+            time.sleep(_POLL_SECONDS)  # the two kinds of process have different ways to wait with a time limit
         return True
 
     def end(self) -> None:
@@ -95,14 +97,15 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list
 def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None) -> Child:
     spec = run.players()[seat]
     out, err = (folder / f"{run.name}.player{seat}.{ending}" for ending in ("std", "err"))
-    if not spec.startswith("cmd:"):
+    if spec.kind != PlayerKind.PROGRAM:
         plan = run.plan
         seed = run.player_seeds()[seat]
-        arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, core)
+        own_core = None if is_searching(spec) else core  # a solve has threads on all of them
+        arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, own_core)
         process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
         process.start()
         return Child(process)
-    program, *extra = shlex.split(spec.removeprefix("cmd:"))
+    program, *extra = shlex.split(spec.subject)
     with out.open("ab") as stdout, err.open("ab") as stderr:
         try:
             return Child(
@@ -146,7 +149,7 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
 
 
 def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> None:
-    """Until the dealer ends; a player that ends first leaves it a while to notice, then it is ended."""
+    """Wait until the dealer ends. If a player ends first, the dealer has a while to notice before it is stopped."""
     while not dealer.wait(_POLL_SECONDS):
         if stop.is_set() or (
             any(player.exit_code is not None for player in players) and not dealer.wait(_GRACE_SECONDS)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.agent.bots import Bot, BotScratch
 from foldwise.agent.bots import make_scratch as make_bot_scratch
-from foldwise.agent.player import Player, guarded_choice
+from foldwise.agent.player import Player, guarded_choice, limit_time, warm_up
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.game.betting_kernels import NUM_FIELDS
@@ -35,7 +35,7 @@ from foldwise.matches.table.log import (
     state_lines,
 )
 
-_BLOCK_HANDS = 500  # a match that is stopped plays its block to the end
+_BLOCK_HANDS = 500  # a match that is stopped finishes its block
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
@@ -269,6 +269,9 @@ def _play_python(
 ) -> int:
     definition = match.definition
     faults = 0
+    for player in players:
+        warm_up(player)
+        limit_time(player, None)
     deals = shoe.deals()
     for number in range(start, match.num_hands):
         _check_not_stopped(stop, match)

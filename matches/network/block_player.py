@@ -17,17 +17,20 @@ import numpy.typing as npt
 
 from foldwise.abstraction.strategy import MANIFEST, Strategy
 from foldwise.agent.player import Player, make_player
-from foldwise.agent.strategy_player import OpenStrategy, parse_spec
-from foldwise.agent.translation import parse_translation
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.agent.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import CompiledTable
 from foldwise.matches.network.messages import Block, PlayerName
-from foldwise.matches.plan import MatchPlan
+from foldwise.matches.plan import Order, player_seeds, seated
+from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.hand import check_playable
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
 
 _DEAL_HANDS = 100_000
 _MAX_TABLES = 16
@@ -44,7 +47,7 @@ class UnknownStrategyError(DefinitionError):
 
 
 def fingerprint_of(strategy: Strategy) -> str:
-    """What tells a strategy from all that play otherwise: game, config, and the checksums of its arrays and cards."""
+    """What identifies how a strategy plays: game, config, and the checksums of its arrays and cards."""
     manifest = strategy.manifest
     parts = {
         "definition": manifest.definition,
@@ -56,17 +59,26 @@ def fingerprint_of(strategy: Strategy) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def player_name(spec: str) -> PlayerName:
-    """The name of a player such as `bot:call` or `strategy:DIR|purify` that holds on every machine."""
-    kind, colon, rest = spec.partition(":")
-    if colon and kind == "bot":
+def player_name(spec: PlayerSpec) -> PlayerName:
+    """The name of a bot or a strategy that means the same on every machine."""
+    if spec.kind == PlayerKind.BOT:
         make_player(spec, 0)
-        return PlayerName(bot=rest)
-    if colon and kind == "strategy":
-        folder, pipeline, translation = parse_spec(rest)
-        fingerprint = fingerprint_of(Strategy(folder))
-        return PlayerName(strategy=fingerprint, pipeline=str(pipeline), translation=str(translation))
-    raise DefinitionError(f"player {spec!r} cannot play on other machines: expected bot:NAME or strategy:DIR")
+        return PlayerName(bot=spec.subject)
+    if spec.kind == PlayerKind.STRATEGY:
+        return PlayerName(
+            strategy=fingerprint_of(Strategy(spec.folder)),
+            pipeline=str(network_pipeline(spec.postprocess or "none")),
+            translation=str(spec.translation or DEFAULT_TRANSLATION),
+        )
+    raise DefinitionError(f"player {str(spec)!r} cannot play on other machines: expected bot:NAME or strategy:DIR")
+
+
+def network_pipeline(text: str) -> Pipeline:
+    """Post-processing that another machine asks for; a rule of a file is refused: nobody runs code for a message."""
+    pipeline = parse_pipeline(text)
+    if pipeline.files:
+        raise DefinitionError(f"post-processing {text!r} cannot be played by workers: play it here, with --local")
+    return pipeline
 
 
 class StrategyShelf:
@@ -80,7 +92,7 @@ class StrategyShelf:
         self._lock = threading.Lock()
 
     def scan(self) -> list[str]:
-        """Read the folder anew; the fingerprints of all strategies there."""
+        """Read the folder again; the fingerprints of all strategies there."""
         paths = {}
         for path in self._folders():
             try:
@@ -120,9 +132,9 @@ class StrategyShelf:
 
     def player(self, name: PlayerName, seed: int) -> Player:
         if name.strategy is not None:
-            pipeline, translation = parse_pipeline(name.pipeline), parse_translation(name.translation)
+            pipeline, translation = network_pipeline(name.pipeline), parse_translation(name.translation)
             return self.open(name.strategy).player(pipeline, seed, translation)
-        return make_player(f"bot:{name.bot}", seed)
+        return make_player(PlayerSpec(PlayerKind.BOT, name.bot or ""), seed)
 
 
 class _Cards:
@@ -158,8 +170,7 @@ class BlockPlayer:
             tables, cards = self._prepare(block)
         hands = cards.hands(block.first, block.count)
         first, second = (table.play(hands, block.first) for table in tables)
-        pairs: Float = (first[:, 0] + second[:, 1]) / 2.0
-        return pairs
+        return np.asarray(pair_values(first, second).mean(axis=1))
 
     def _prepare(self, block: Block) -> tuple[tuple[CompiledTable, CompiledTable], _Cards]:
         match = (block.definition, block.seed)
@@ -179,18 +190,10 @@ class BlockPlayer:
         if definition.num_players != 2:
             raise DefinitionError(f"a block of a game for {definition.num_players} players: expected two")
         check_playable(definition)
-        plan = MatchPlan(
-            players=("A", "B"),
-            game="block",
-            definition=block.definition,
-            hands=1,
-            seed=block.seed,
-            repeat=1,
-            over="memory",
-        )
-        tables = []
-        for run in plan.runs(0):
-            names = block.players if run.order == "AB" else block.players[::-1]
-            players = tuple(self._shelf.player(name, seed) for name, seed in zip(names, run.player_seeds()))
-            tables.append(CompiledTable(players, definition))
-        return tables[0], tables[1]
+        return self._seat(block, "AB", definition), self._seat(block, "BA", definition)
+
+    def _seat(self, block: Block, order: Order, definition: GameDefinition) -> CompiledTable:
+        """One half of the match."""
+        names, seeds = seated(block.players, order), player_seeds(block.seed, 0, order)
+        players = tuple(self._shelf.player(name, seed) for name, seed in zip(names, seeds))
+        return CompiledTable(players, definition)

@@ -14,7 +14,7 @@ from typing import IO, Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from foldwise.abstraction.storage.array_store import sync_folder
+from foldwise.abstraction.storage.whole_file import sync_folder, write_whole
 from foldwise.game.arrays import Float
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -29,7 +29,6 @@ from foldwise.matches.network.messages import (
     pack_values,
     unpack_values,
 )
-from foldwise.matches.plan import save_json
 from foldwise.matches.table.log import drop_unfinished_line
 
 JOB_FILE = "job.json"
@@ -128,7 +127,7 @@ class BlockStore:
         if self._done[block]:
             if not np.array_equal(self.values[place], values):
                 raise MessageError(
-                    f"block {block} played twice with different values: do all machines run one version?"
+                    f"block {block} played twice with different values: do all machines run the same version?"
                 )
             return False
         self.values[place] = values
@@ -161,7 +160,7 @@ class BlockStore:
                     self.add(block, str(entry["values"]), str(entry.get("worker", "")))
             except (MessageError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise FormatError(
-                    f"{path}: line {number} is no block ({error}): start again in another folder"
+                    f"{path}: line {number} is not a block ({error}): start again in another folder"
                 ) from None
 
     def close(self) -> None:
@@ -175,7 +174,7 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
     if not resume:
         if path.exists():
             raise DefinitionError(f"{str(folder)!r} holds a comparison: continue it with --resume, or give another -o")
-        save_json(path, job.model_dump_json(indent=1) + "\n")
+        write_whole(path, job.model_dump_json(indent=1) + "\n")
         return job
     try:
         found = Job.model_validate_json(path.read_text(encoding="utf-8"))
@@ -185,5 +184,5 @@ def open_job(job: Job, folder: Path, resume: bool) -> Job:
         raise FormatError(f"{path}: {str(error).splitlines()[0]}: expected a job written by foldwise compare") from None
     for name in Job.model_fields:
         if name not in ("job", "block_pairs") and getattr(found, name) != getattr(job, name):
-            raise DefinitionError(f"{path} was begun with another {name!r}: give the command as it was, with --resume")
+            raise DefinitionError(f"{path} was begun with another {name!r}: repeat the original command with --resume")
     return found

@@ -29,7 +29,7 @@ KEEPALIVE_SECONDS = 10
 ENVIRONMENT = "FOLDWISE_MQTT_"
 _FIRST_WAIT_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 10.0
-_SETTLED_SECONDS = 5.0  # a connection that lasted so long starts the waits anew
+_SETTLED_SECONDS = 5.0  # a connection that lasted this long resets the waits
 _MAX_FLYING = 64
 _MAX_OUTBOX = 1000
 _CALL_SECONDS = 10.0
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 class BrokerError(ProtocolError):
-    """No broker, or one that will not have us."""
+    """No broker, or one that refuses us."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Broker:
 def read_broker(url: str, environment: Mapping[str, str] | None = None) -> Broker:
     """`mqtt[s]://[USER@]HOST[:PORT][/ROOT][?ca=FILE&cert=FILE&key=FILE]`, the rest from the environment.
 
-    A password in a URL would stand in the list of processes for all to read, so it is refused there; it comes from
+    A password in a URL would be visible to everybody in the list of processes, so it is refused there; it comes from
     FOLDWISE_MQTT_PASSWORD or the file FOLDWISE_MQTT_PASSWORD_FILE names.
     """
     given = os.environ if environment is None else environment
@@ -245,7 +245,7 @@ class Link:
             if now - lost >= self._patience_seconds:
                 raise BrokerError(
                     f"no connection to broker {self.broker} for {self._patience_seconds:g} s ({reason}): given up; "
-                    "see that it runs and is to be reached"
+                    "check that it runs and can be reached"
                 )
             left = self._patience_seconds - (now - lost)
             await asyncio.sleep(min(next(pauses), left))
@@ -256,7 +256,7 @@ class Link:
         since = None
         try:
             async with self._client() as client:
-                client.pending_calls_threshold = 1 << 20  # how many may fly is our business
+                client.pending_calls_threshold = 1 << 20  # we limit the messages in flight ourselves
                 since = loop.time()
                 await self._subscribe_all(client)
                 if told:

@@ -50,7 +50,7 @@ class _Helper:
 
     presence: WorkerPresence
     seen: float
-    lacks: set[str] = field(default_factory=set)  # strategies it said it has not
+    lacks: set[str] = field(default_factory=set)  # strategies it said it lacks
     held: dict[int, float] = field(default_factory=dict)  # block -> when it was last sent
     given: dict[int, float] = field(default_factory=dict)  # block -> when it was first sent
     num_answers: int = 0
@@ -131,7 +131,7 @@ class Coordinator:
             await link.during(self._look())
 
     async def _look(self) -> None:
-        """Wait for the end, and see to workers that fall silent and blocks that nobody can play."""
+        """Wait for the end, and handle workers that fall silent and blocks that nobody can play."""
         idle_since = connected_since = self._clock()
         while not self._done.is_set():
             try:
@@ -143,7 +143,7 @@ class Coordinator:
                     continue
                 for helper in list(self._helpers.values()):
                     if now - max(helper.seen, connected_since) > self._silent_seconds:
-                        self._release(helper.name, f"is silent for {self._silent_seconds:g} s")
+                        self._release(helper.name, f"has been silent for {self._silent_seconds:g} s")
                 self._take_back_late(now)
                 self._assign()
                 self._settle_alone()
@@ -191,7 +191,7 @@ class Coordinator:
             return
         presence = decode(WorkerPresence, payload)
         if presence.worker != name:
-            raise MessageError(f"it speaks of worker {presence.worker!r}")
+            raise MessageError(f"it names worker {presence.worker!r}")
         known = self._helpers.get(name)
         same = known is not None and known.presence.session == presence.session
         if name in self._aside:

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.game.arrays import Float
 from foldwise.matches.duplicate.comparison import Table
 from foldwise.matches.network.block_store import BlockStore
@@ -45,15 +46,6 @@ def new_match_id(label: str) -> str:
     """A word for topics: what is played, and what tells it from all others."""
     kept = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in label).strip("-")
     return f"{kept[:40] or 'match'}-{secrets.token_hex(4)}"
-
-
-def short_player(spec: str) -> str:
-    """A player's name for everybody: without the folders of this machine."""
-    kind, colon, rest = spec.partition(":")
-    if not colon or kind == "bot":
-        return plain_text(spec)
-    folder, bar, pipeline = rest.partition("|")
-    return plain_text(f"{kind}:{folder.rstrip('/').rpartition('/')[2]}{bar}{pipeline}")
 
 
 def short_game(game: str) -> str:
@@ -234,7 +226,7 @@ class MatchProgress:
             return estimate_of_sums(*self._sums, self._unit)
 
     def rows(self) -> list[Total]:
-        return [total_row(short_player(self._plan.players[0]), self.estimate())]
+        return [total_row(_shown(self._plan.players[0]), self.estimate())]
 
 
 def total_row(name: str, found: Estimate) -> Total:
@@ -258,12 +250,17 @@ def published(broker: Broker, info: MatchInfo, say: Say, patience_seconds: float
     feed.close("finished")
 
 
+def _shown(player: PlayerSpec) -> str:
+    """A player's name for everybody at the broker."""
+    return plain_text(player.short())
+
+
 def match_info(match: str, plan: MatchPlan) -> MatchInfo:
     """The start message of a duplicate match."""
     return MatchInfo(
         match=match,
         kind="match",
-        players=[short_player(player) for player in plan.players],
+        players=[_shown(player) for player in plan.players],
         game=short_game(plan.game),
         hands=2 * plan.hands * plan.repeat,
         seed=plan.seed,
@@ -271,9 +268,9 @@ def match_info(match: str, plan: MatchPlan) -> MatchInfo:
     )
 
 
-def comparison_info(match: str, game: str, players: Sequence[str], num_hands: int, seed: int) -> MatchInfo:
+def comparison_info(match: str, game: str, players: Sequence[PlayerSpec], num_hands: int, seed: int) -> MatchInfo:
     """The start message of a comparison of `num_hands` in all."""
-    names = [short_player(player) for player in players][:100]
+    names = [_shown(player) for player in players][:100]
     return MatchInfo(
         match=match,
         kind="compare",
@@ -288,17 +285,15 @@ def comparison_info(match: str, game: str, players: Sequence[str], num_hands: in
 class CellProgress:
     """Running totals of a comparison: a row for each variant against each opponent."""
 
-    def __init__(self, table: Table, folder: Path, variants: Sequence[str], opponents: Sequence[str]):
+    def __init__(self, table: Table, folder: Path, variants: Sequence[str], opponents: Sequence[PlayerSpec]):
         self._table = table
-        self._names = [
-            plain_text(f"{variant} - {short_player(opponent)}") for variant in variants for opponent in opponents
-        ]
+        self._names = [plain_text(f"{variant} - {opponent.short()}") for variant in variants for opponent in opponents]
         self._num_opponents = len(opponents)
         self._found: dict[int, Estimate] = {}
         self._lock = threading.Lock()
         self.feed: Feed | None = None
         num_hands = 2 * table.hands * len(self._names)
-        players = [f"strategy:{folder}", *opponents]
+        players = [PlayerSpec(PlayerKind.STRATEGY, str(folder)), *opponents]
         self.info = comparison_info(new_match_id(f"compare-{folder.name}"), table.game, players, num_hands, table.seed)
 
     def add(self, variant: int, opponent: int, pairs: Float) -> None:

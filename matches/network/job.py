@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+from foldwise.agent.translation import Translation
 from foldwise.game.errors import DefinitionError
-from foldwise.matches.duplicate.comparison import Table
+from foldwise.matches.duplicate.comparison import Table, variant_player
 from foldwise.matches.network.block_player import player_name
 from foldwise.matches.network.block_store import Job
 from foldwise.matches.network.messages import MAX_HANDS
@@ -15,10 +17,15 @@ _WANTED_BLOCKS = 64  # so that a few workers of different speed end together
 
 
 def make_job(
-    table: Table, folder: Path, variants: Sequence[str], opponents: Sequence[str], translation: str, name: str
+    table: Table,
+    folder: Path,
+    variants: Sequence[str],
+    opponents: Sequence[PlayerSpec],
+    translation: Translation,
+    name: str,
 ) -> Job:
     """The job of a comparison; raises `DefinitionError` for what cannot be split."""
-    if table.over != "memory" or any(opponent.startswith("cmd:") for opponent in opponents):
+    if table.over != "memory" or any(opponent.kind == PlayerKind.PROGRAM for opponent in opponents):
         raise DefinitionError(
             "workers play in memory, and bots and strategies only: give --local to play here and publish"
         )
@@ -32,6 +39,6 @@ def make_job(
         seed=table.seed,
         hands=table.hands,
         block_pairs=pairs,
-        first=[player_name(f"strategy:{folder}|{variant}|{translation}") for variant in variants],
+        first=[player_name(variant_player(folder, variant, translation)) for variant in variants],
         second=[player_name(opponent) for opponent in opponents],
     )

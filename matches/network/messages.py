@@ -1,7 +1,7 @@
 """Topics and messages of the match network, and the border where every received byte is checked.
 
 Messages are versioned JSON read by strict pydantic models; a state or an answer at a table is the ACPC line itself.
-What is too long, of another version or otherwise not as promised raises `MessageError` and goes no further.
+Anything too long, of another version or otherwise malformed raises `MessageError` and goes no further.
 `docs/mqtt.md` describes every topic and field.
 """
 
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class MessageError(FormatError):
-    """A received message that is not as promised."""
+    """A received message that is malformed."""
 
 
 def _printable(text: str) -> str:
@@ -38,7 +38,7 @@ def _printable(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A name of ours as it may stand in a message."""
+    """A name of ours in the form allowed in messages."""
     return "".join(letter for letter in text if letter.isprintable())[:200]
 
 
@@ -206,7 +206,7 @@ class Task(Message):
 
 
 class BlockResult(Message):
-    """What the first player wins a hand in each pair of a block, or why there is none."""
+    """What the first player wins per hand in each pair of a block, or why there is no result."""
 
     max_bytes: ClassVar[int] = 262_144
 

@@ -26,7 +26,7 @@ _LAST_STATES_SECONDS = 1.0  # for states that a table's end has overtaken
 
 
 class _SeatTakenError(ProtocolError):
-    """Somebody was faster."""
+    """Somebody else took the seat first."""
 
 
 def _local_pair() -> tuple[socket.socket, socket.socket]:
@@ -135,7 +135,7 @@ class RemoteSeat:
             return None
         info = decode(TableInfo, payload)
         if info.table != self._table:
-            raise MessageError(f"it speaks of table {info.table!r}")
+            raise MessageError(f"it names table {info.table!r}")
         return info
 
     async def _sit(self, player: Player, definition: GameDefinition, info: TableInfo, seat: int) -> ClientReport:

@@ -103,7 +103,7 @@ async def _publish_log(settings: MatchSettings, folder: Path, feed: Feed) -> Non
 
 
 class TableServer:
-    """Deals NAME-0001, NAME-0002, ... with a seed more each; complete logs of an earlier run are passed over."""
+    """Deals NAME-0001, NAME-0002, ... with seeds counting up; complete logs of an earlier run are skipped."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class TableServer:
                 yield number
 
     async def run(self) -> int:
-        """Until all matches are played, or for ever; how many failed."""
+        """Run until all matches are played, or forever; returns how many failed."""
         try:
             async with asyncio.TaskGroup() as group:
                 for index in range(self._num_tables):

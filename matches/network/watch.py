@@ -26,7 +26,7 @@ _PARTS = ("info", "status", "totals", "hands")
 
 @dataclass
 class WatchedMatch:
-    """One match as far as its messages have told."""
+    """One match, as far as its messages tell."""
 
     match: str
     info: MatchInfo | None = None
@@ -71,7 +71,7 @@ class Board:
         else:
             message = decode(HandBatch, payload)
         if message.match != name:
-            raise MessageError(f"it speaks of match {message.match!r}")
+            raise MessageError(f"it names match {message.match!r}")
         watched = self.matches.setdefault(name, WatchedMatch(name))
         watched.updated = time.monotonic()
         match message:
@@ -93,7 +93,7 @@ class Board:
             return
         presence = decode(WorkerPresence, payload)
         if presence.worker != name:
-            raise MessageError(f"it speaks of worker {presence.worker!r}")
+            raise MessageError(f"it names worker {presence.worker!r}")
         if presence.online and len(self.workers) < _MAX_WORKERS:
             self.workers[name] = presence
         else:

@@ -1,7 +1,7 @@
 """A worker: offers its cores at a broker, plays the blocks it is sent, and answers each with its values.
 
 A repeated task is answered again but not played again, so that coordinators may resend as they like. The worker keeps
-no promise beyond its answers: who asks must ask another when it is gone, and its presence says so.
+no promise beyond its answers: whoever asks must ask another worker when it is gone, which its presence tells.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class Worker:
         )
 
     async def run(self) -> None:
-        """Work until cancelled; raises `BrokerError` when there is no broker any more."""
+        """Work until cancelled; raises `BrokerError` when the broker is gone."""
         self._loop = asyncio.get_running_loop()
         self._strategies = (await asyncio.to_thread(self._shelf.scan))[:_MOST_STRATEGIES]
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="block")

@@ -1,8 +1,8 @@
 """Why a strategy did what a log says it did: its decisions, worked out again from the log.
 
 A strategy's choice is a function of the state, its seed and the hand's number (docs/agent.md), so the probabilities of
-every decision of a finished match can be had afterwards, over sockets or in memory alike, without slowing the match.
-What is worked out is held against what was logged: an action that differs is marked (a late answer, or another folder).
+every decision can be computed after the match, over sockets or in memory alike, without slowing it down.
+The result is compared with the log: an action that differs is marked (a late answer, or another folder).
 """
 
 import json
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from foldwise.agent.player import Player, make_player
-from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.agent.player import Explainer, Player
+from foldwise.agent.player_spec import PlayerKind
+from foldwise.agent.strategy_player import Decision
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -19,6 +20,7 @@ from foldwise.game.match_state import view
 from foldwise.matches.plan import PLAN_FILE, MatchPlan, Run
 from foldwise.matches.table.hand import seat_of_position
 from foldwise.matches.table.log import LoggedHand, read_log
+from foldwise.search.players import make_player
 
 ENDING = ".explain.jsonl"
 Explained = dict[int, dict[str, Any]]  # of one hand: by number of the action, counted from 0 over both players
@@ -56,7 +58,7 @@ def explain_hand(hand: LoggedHand, players: Sequence[Player]) -> Explained:
     for actions in hand.betting.actions:
         for position, action in actions:
             player = players[position]
-            if isinstance(player, StrategyPlayer):
+            if isinstance(player, Explainer):
                 state = view(betting, hand.hole_cards, hand.board, position, hand.number)
                 decision, _ = player.explain(state)
                 explained[number] = as_record(decision, position, number, action.text(definition.limit))
@@ -68,7 +70,7 @@ def explain_hand(hand: LoggedHand, players: Sequence[Player]) -> Explained:
 def run_players(run: Run) -> tuple[Player | None, ...]:
     """The strategies of a run by seat, each with the seed it played with; None for players of other kinds."""
     return tuple(
-        make_player(spec, seed) if spec.startswith("strategy:") else None
+        make_player(spec, seed) if spec.kind == PlayerKind.STRATEGY else None
         for spec, seed in zip(run.players(), run.player_seeds())
     )
 
@@ -80,8 +82,8 @@ def by_position(players: Sequence[Any], hand_number: int) -> list[Any]:
 
 def write_explanations(plan: MatchPlan, folder: Path, num_matches: int) -> int:
     """Explain every hand of a match's logs beside them; returns how many actions differ from what was logged."""
-    if not any(player.startswith("strategy:") for player in plan.players):
-        raise DefinitionError(f"--explain: neither of {', '.join(plan.players)} is a strategy")
+    if not any(player.kind == PlayerKind.STRATEGY for player in plan.players):
+        raise DefinitionError(f"--explain: neither of {', '.join(map(str, plan.players))} is a strategy")
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     differing = 0
     for run in (run for index in range(num_matches) for run in plan.runs(index)):

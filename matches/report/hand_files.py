@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import written_whole
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.plan import PLAN_FILE, load_plan, written_whole
+from foldwise.matches.plan import PLAN_FILE, load_plan
 from foldwise.matches.report.phh import history_definition, log_line, phh_text, phhs_text, read_phh
 from foldwise.matches.table.hand import score_line
 from foldwise.matches.table.log import header_text, read_log
@@ -30,9 +31,7 @@ def log_definition(log: Path, game: str | None = None) -> GameDefinition:
     try:
         return find_definition(name)
     except DefinitionError:
-        raise DefinitionError(
-            f"{log}: its header names the game {name!r}, which is not to be found: give --game"
-        ) from None
+        raise DefinitionError(f"{log}: its header names the game {name!r}, which is unknown: give --game") from None
 
 
 def _header_game(log: Path) -> str:
@@ -81,7 +80,7 @@ def phh_to_log(source: Path, target: Path) -> int:
         if history_definition(history) != definition:
             raise FormatError(
                 f"{source}, hand {number}: other stacks, blinds or rules than hand 1: a log is of one game; "
-                "convert such hands to logs of their own"
+                "convert such hands to separate logs"
             )
     lines = [log_line(history, index) for index, history in enumerate(histories)]
     name = game_name(definition)

@@ -8,9 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from foldwise.agent.player_spec import parse_player
 from foldwise.game.errors import FormatError
 from foldwise.matches.report.charts import Interval, interval_chart, running_chart
-from foldwise.matches.report.report import MatchReport, Report, short_player
+from foldwise.matches.report.report import MatchReport, Report
 from foldwise.matches.statistics import Estimate
 
 # The page may load nothing: even a broken edit of it could not reach the network.
@@ -27,7 +28,7 @@ def report_page(report: Report) -> str:
             heading, body = make_body(report.data)
         except (LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise FormatError(
-                f"{report.title}/{report.kind}.json is no {report.kind} of ours ({error!r}): write the folder again"
+                f"{report.title}/{report.kind}.json is not a {report.kind} of ours ({error!r}): write the folder again"
             ) from None
         body += _kept_matches(report.matches)
     style = files("foldwise.matches.report").joinpath("assets", "report.css").read_text(encoding="utf-8")
@@ -169,7 +170,8 @@ def _replayer(hands: Sequence[dict[str, Any]], num_explained: int) -> str:
 
 
 def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
-    rows, opponents = data["rows"], data["opponents"]
+    rows = data["rows"]
+    names = [parse_player(opponent).short() for opponent in data["opponents"]]
     strategy = escape(Path(data["strategy"]).name)
     hands = rows[0]["results"][0]["hands"]
     heading = (
@@ -177,7 +179,7 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
         f"<p class='result'><span class='unit'>{hands:,} hands a cell, the same deals in all, seed {data['seed']}</span></p>"
     )
     known = any("exploitability_mbb" in row for row in rows)
-    headings = ["variant", *map(short_player, opponents), "average", "minimum"]
+    headings = ["variant", *names, "average", "minimum"]
     sample = f" on {data['boards_counted']:,} boards" if "boards_counted" in data else ""
     headings += [f"exploitability{sample}"] if known else []
     table = []
@@ -188,9 +190,8 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
         table.append([escape(row["variant"]), *cells, average, _amount(row["min_mbb"]), *last])
     body = _section("Variants", _table(headings, table), "mbb per hand with 95% intervals.", "variants")
     charts = []
-    for column, opponent in enumerate(opponents):
+    for column, name in enumerate(names):
         of_column = [(row["variant"], row["results"][column]) for row in rows]
-        name = short_player(opponent)
         intervals = [Interval(variant, cell["mean_mbb"], cell["ci95_mbb"]) for variant, cell in of_column]
         charts.append(
             f"<figure><figcaption>{escape(name)}</figcaption>"
@@ -206,14 +207,14 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
             ]
             for entry in data["differences"]
         ]
-        headings = ["variants", *map(short_player, opponents), "average"]
+        headings = ["variants", *names, "average"]
         note = "What one variant wins more than another on the same pairs of hands: tighter than either result."
         body += _section("Differences", _table(headings, table), note, "differences")
     return heading, body
 
 
 def _tournament_body(data: dict[str, Any]) -> tuple[str, str]:
-    players = [short_player(player) for player in data["players"]]
+    players = [parse_player(player).short() for player in data["players"]]
     heading = (
         f"<h1>{len(players)} players, every pair</h1><p class='result'><span class='unit'>"
         f"{escape(data['game'])}, {data['hands']:,} hands a cell, seed {data['seed']}</span></p>"

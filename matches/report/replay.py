@@ -14,7 +14,7 @@ _HOLDEM_STREETS = ("preflop", "flop", "turn", "river")
 
 
 @dataclass(frozen=True)
-class Step:
+class ReplayStep:
     """The table after one event."""
 
     text: str
@@ -42,17 +42,17 @@ def position_names(definition: GameDefinition) -> list[str]:
     return ["big blind", "button"] if first > second else ["button", "big blind"]
 
 
-def replay_steps(hand: LoggedHand) -> list[Step]:
+def replay_steps(hand: LoggedHand) -> list[ReplayStep]:
     """Every step of a hand, from the blinds to the chips being pushed."""
     definition = hand.betting.definition
     betting = BettingState(definition)
     before = [0] * definition.num_players  # spent before this street
     streets = street_names(definition)
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
 
     def add(text: str, player: int, street: int, number: int | None = None) -> None:
         steps.append(
-            Step(
+            ReplayStep(
                 text=text,
                 player=player,
                 street=street,

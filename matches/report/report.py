@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from foldwise.agent.translation import DEFAULT_TRANSLATION
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -115,15 +114,6 @@ class TableReport:
 Report = MatchReport | TableReport
 
 
-def short_player(player: str) -> str:
-    """A player's name without the folders above a strategy or a program, and without the usual translation."""
-    kind, colon, rest = player.partition(":")
-    if not colon or kind == "bot":
-        return player
-    folder, bar, pipeline = rest.removesuffix(f"|{DEFAULT_TRANSLATION}").partition("|")
-    return f"{kind}:{Path(folder).name}{bar}{pipeline}"
-
-
 def load_report(
     source: Path, num_hands: int = 200, num_biggest: int = 12, explain: bool = False, game: str | None = None
 ) -> Report:
@@ -195,7 +185,7 @@ def _read_folder(folder: Path) -> _Source:
     ]
     values = np.array([(first.scored + second.scored) / 2 for first, second in pairs])
     hands = [hand for pair in pairs for hand in pair]
-    a, b = map(short_player, plan.players)
+    a, b = (player.short() for player in plan.players)
     shown = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
     return _Source(folder.resolve().name, shown, plan.names(), plan.game, facts, "pair", definition, hands, values)
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, make_scratch
+from foldwise.agent.tracker import Scratch, Seat, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
@@ -47,7 +47,7 @@ class Particles(NamedTuple):
     weights: Float  # [P, n]
 
 
-class Deals(NamedTuple):
+class StreetDeals(NamedTuple):
     """All sets of cards each street may deal, and the other player's bucket with each; -1 where cards clash."""
 
     sets: Cards  # [T, 3]
@@ -58,8 +58,31 @@ class Deals(NamedTuple):
     dealt: npt.NDArray[np.int64]  # [streets]: the set that came
 
 
-class Work(NamedTuple):
-    """Memory of one scorer."""
+class KnownSide(NamedTuple):
+    """The player whose range is averaged; n hands."""
+
+    position: int
+    seat: Seat
+    values: Values
+    hands: Cards  # [n, hole], hole 1 or 2
+    view: View  # buckets of his hands
+    ranks: npt.NDArray[np.int64]  # [n]; 0 where the hand did not come to a showdown
+    particles: Particles
+
+
+class OtherSide(NamedTuple):
+    """His opponent, whose hand is seen."""
+
+    is_known: bool  # his strategy, too
+    seat: Seat  # of his strategy, where it is known
+    buckets: npt.NDArray[np.int64]  # [streets] of his hand in the known player's strategy
+    own_buckets: npt.NDArray[np.int64]  # [streets] of his hand in his own
+    rank: int
+    particles: Particles  # one weight each
+
+
+class ScorerMemory(NamedTuple):
+    """What one scorer works in."""
 
     hand: npt.NDArray[np.int64]
     after: npt.NDArray[np.int64]
@@ -69,6 +92,7 @@ class Work(NamedTuple):
     single: Float  # [52]: weight of the hands with a card
     double: Float  # [52, 52]: and with two
     decision: Scratch
+    spare: Particles  # to fill
 
 
 class RangeScorer:
@@ -96,7 +120,7 @@ class RangeScorer:
         self._most_actions = most
         self._root_mean = self._mean_at_root()
         self._first_deal_buckets = lru_cache(maxsize=_CACHED_HANDS)(self._set_buckets)
-        self._scratch: dict[int, tuple[Particles, Particles, Particles, Work]] = {}
+        self._scratch: dict[int, tuple[Particles, Particles, ScorerMemory]] = {}
 
     def _mean_at_root(self) -> tuple[float, float]:
         """Mean value of a hand before any action, to each position."""
@@ -117,7 +141,7 @@ class RangeScorer:
         out[free] = self._known.lookup.bucket_hands(street, np.concatenate([dealt, sets[free]], axis=1))
         return out
 
-    def _deals(self, own: tuple[int, ...], board: tuple[int, ...]) -> Deals:
+    def _deals(self, own: tuple[int, ...], board: tuple[int, ...]) -> StreetDeals:
         definition = self.definition
         num_streets = definition.num_rounds
         sets, buckets = [], []
@@ -139,9 +163,9 @@ class RangeScorer:
             starts[street + 1] += len(found)
             possible[street] = comb(len(definition.deck) - 2 * definition.num_hole_cards - len(before), new)
         if not sets:
-            return Deals(np.zeros((0, 3), np.uint8), np.zeros(0, np.int32), starts, dealt, possible, dealt)
+            return StreetDeals(np.zeros((0, 3), np.uint8), np.zeros(0, np.int32), starts, dealt, possible, dealt)
         new_cards = np.array(self._new_cards, np.int64)
-        return Deals(np.concatenate(sets), np.concatenate(buckets), starts, new_cards, possible, dealt)
+        return StreetDeals(np.concatenate(sets), np.concatenate(buckets), starts, new_cards, possible, dealt)
 
     def _view(self, hands: Cards, board: tuple[int, ...], num_streets: int) -> View:
         """Buckets of the known player's hands; hands that clash with the board are in any class, with no weight."""
@@ -159,9 +183,9 @@ class RangeScorer:
             classes[street, free] = inverse
         return View(buckets, classes, counts)
 
-    def _memory(self, num_hands: int) -> tuple[Particles, Particles, Particles, Work]:
+    def _memory(self, num_hands: int) -> tuple[Particles, Particles, ScorerMemory]:
         if num_hands not in self._scratch:
-            work = Work(
+            work = ScorerMemory(
                 hand=np.zeros(NUM_FIELDS, np.int64),
                 after=np.zeros(NUM_FIELDS, np.int64),
                 start=np.ones(num_hands),
@@ -170,9 +194,9 @@ class RangeScorer:
                 single=np.zeros(NUM_CARDS),
                 double=np.zeros((NUM_CARDS, NUM_CARDS)),
                 decision=make_scratch(),
+                spare=_make_particles(num_hands),
             )
-            particles, theirs, spare = (_make_particles(num_hands) for _ in range(3))
-            self._scratch[num_hands] = (particles, theirs, spare, work)
+            self._scratch[num_hands] = _make_particles(num_hands), _make_particles(num_hands), work
         return self._scratch[num_hands]
 
     def score(self, hand: LoggedHand, position: int) -> float:
@@ -184,37 +208,35 @@ class RangeScorer:
         num_streets = last_betting_round(betting) + 1
         sizes = definition.board_sizes
         buckets = np.zeros(definition.num_rounds, np.int64)
-        opponents = np.zeros(definition.num_rounds, np.int64)
+        own_buckets = np.zeros(definition.num_rounds, np.int64)
         for street in range(num_streets):
             buckets[street] = self._known.lookup.bucket(own, board[: sizes[street]])
             if self._opponent is not None:
-                opponents[street] = self._opponent.lookup.bucket(own, board[: sizes[street]])
+                own_buckets[street] = self._opponent.lookup.bucket(own, board[: sizes[street]])
         ranks, rank = np.zeros(len(hands), np.int64), 0
         if betting.is_showdown():
             ranks, rank = _ranks(hands, board), int(_ranks(np.array([own], np.uint8), board)[0])
         actions = np.array([action for part in betting.actions for _, action in part], np.int64).reshape(-1, 2)
-        particles, theirs, spare, work = self._memory(len(hands))
-        error, lost = kernels.score_hand(
-            self._rules,
-            self._known.seat,
-            self._values,
-            self._view(hands, board, num_streets),
-            hands,
-            ranks,
-            rank,
-            (self._opponent or self._known).seat,
-            self._opponent is not None,
-            opponents,
-            position,
-            buckets,
-            self._deals(own, board),
-            self._root_mean[other],
-            actions,
-            particles,
-            theirs,
-            spare,
-            work,
+        particles, theirs, work = self._memory(len(hands))
+        known = KnownSide(
+            position=position,
+            seat=self._known.seat,
+            values=self._values,
+            hands=hands,
+            view=self._view(hands, board, num_streets),
+            ranks=ranks,
+            particles=particles,
         )
+        opponent = OtherSide(
+            is_known=self._opponent is not None,
+            seat=(self._opponent or self._known).seat,
+            buckets=buckets,
+            own_buckets=own_buckets,
+            rank=rank,
+            particles=theirs,
+        )
+        root_mean, deals = self._root_mean[other], self._deals(own, board)
+        error, lost = kernels.score_hand(self._rules, known, opponent, deals, root_mean, actions, work)
         if error == kernels.NEVER_PLAYED:
             names = [self._known.name] if self._opponent is None else [self._known.name, self._opponent.name]
             raise FormatError(

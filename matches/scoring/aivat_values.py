@@ -45,7 +45,7 @@ class Values(NamedTuple):
     values: npt.NDArray[np.float32]  # [2, entries] in chips, to each player
 
 
-class Frames(NamedTuple):
+class ValueFrames(NamedTuple):
     """The path being walked; D deep, n hands."""
 
     node: npt.NDArray[np.int64]  # [D]
@@ -107,7 +107,7 @@ def fit_values(
                 break
             board = range_board(definition, cards)
             count = len(board.hands)
-            frames = Frames(
+            frames = ValueFrames(
                 np.zeros(depth, np.int64),
                 np.zeros(depth, np.int64),
                 np.zeros((depth, 2, count)),
@@ -157,7 +157,7 @@ def strategy_fingerprint(strategy: Strategy) -> str:
 
 
 def load_values(strategy: Strategy) -> Values | None:
-    """The values kept beside a strategy; None where there are none. `FormatError` where they are of another."""
+    """The values kept beside a strategy; None where there are none. `FormatError` where they belong to another strategy."""
     folder = strategy.folder / FOLDER
     if not (folder / "manifest.json").exists():
         return None

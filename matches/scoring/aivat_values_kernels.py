@@ -69,7 +69,7 @@ def enter(seat, view, node, frames, depth, rows):
 def add_board(seat, num_buckets, starts, view, ends, frames, out, sums):
     """Walk the tree of a strategy that plays itself on one board and add values to `sums` [2 players, 2, entries].
 
-    frames: a `matches.scoring.aivat_values.Frames`; out: [n] scratch. A branch that nobody reaches is left out.
+    frames: a `matches.scoring.aivat_values.ValueFrames`; out: [n] scratch. A branch that nobody reaches is left out.
     """
     tree = seat.tree
     frames.reach[0, :, :] = 1.0

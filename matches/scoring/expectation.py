@@ -41,7 +41,7 @@ class Stack(NamedTuple):
     reach: Float  # [C, 2, n]
 
 
-class Work(NamedTuple):
+class ExpectationMemory(NamedTuple):
     """Memory for the branch being walked."""
 
     hand: npt.NDArray[np.int64]
@@ -64,8 +64,8 @@ def _make_stack(capacity: int, num_hands: int) -> Stack:
     )
 
 
-def _make_work(num_hands: int, most_actions: int) -> Work:
-    return Work(
+def _make_work(num_hands: int, most_actions: int) -> ExpectationMemory:
+    return ExpectationMemory(
         hand=np.zeros(NUM_FIELDS, np.int64),
         after=np.zeros(NUM_FIELDS, np.int64),
         acted=np.zeros(2, np.bool_),
@@ -108,7 +108,7 @@ class Expectation:
         swapped = self._walk(board, (seats[1], seats[0]), (views[1], views[0]), work, 2 * number + 1)
         return forward, -swapped
 
-    def _walk(self, board: RangeBoard, seats: object, views: object, work: Work, number: int) -> float:
+    def _walk(self, board: RangeBoard, seats: object, views: object, work: ExpectationMemory, number: int) -> float:
         capacity = _FIRST_CAPACITY
         while True:
             value, walked = kernels.expected_value(

@@ -32,7 +32,7 @@ def read_action(seat, hand, node, kind, raise_to, sizes_pot):
 def expected_value(rules, seats, views, ends, num_pairs, least_chips, seed, number, stack, work):
     """What player 0 wins on a board: (mean over all pairs of hands, branches walked), or (0, -1) when `stack` is full.
 
-    seats, views: of positions 0 and 1; stack: a `matches.scoring.expectation.Stack`; work: its `Work`.
+    seats, views: of positions 0 and 1; stack: a `matches.scoring.expectation.Stack`; work: its `ExpectationMemory`.
     A branch that carries fewer than `least_chips`, its probability times the chips a player has in it, is walked with
     probability branch / least and then counts least / branch times (Russian roulette: the mean stays the same).
     Draws come by counter from (seed, number).

@@ -303,7 +303,7 @@ def play_hand(rules, tables, seat, bets, view, hands, cards, me, number, from_st
         return -np.float64(hand[SPENT + me])
     if hand[FOLDED] == 1 - me:
         return np.float64(hand[SPENT + 1 - me])
-    # A sampled equity was chosen by: the board that was dealt is new to it.
+    # The action was chosen by a sampled equity, so it must not settle the showdown too: the board that was dealt does.
     if equity_street != hand[STREET] or not exact:
         size = rules.board_sizes[rules.board_sizes.size - 1]
         find_equities(rules, tables, hands, own, cards, size, num_samples, work)

@@ -1,13 +1,14 @@
-"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and taken up again."""
+"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and continued from there."""
 
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Protocol, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.storage.array_store import (
@@ -23,8 +24,8 @@ from foldwise.abstraction.storage.array_store import (
 )
 from foldwise.game.arrays import Float
 from foldwise.game.dealing import Shoe
+from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.scoring.local_best_response import LocalBestResponse
 from foldwise.matches.statistics import Estimate, estimate
 
 _MANIFEST: Final = "lbr.json"
@@ -45,6 +46,16 @@ class LbrManifest(BaseModel):
     arrays: dict[str, ArrayEntry]
 
 
+class Responder(Protocol):
+    """Who plays the responder: hand by hand, or with all hands at once."""
+
+    definition: GameDefinition
+
+    def values(
+        self, deals: npt.NDArray[np.uint8], threads: int, first_number: int, listen: Callable[[int, Float], None] | None
+    ) -> Float: ...
+
+
 @dataclass(frozen=True)
 class LbrResult:
     """What the responder won."""
@@ -55,7 +66,7 @@ class LbrResult:
 
 
 def run_lbr(
-    response: LocalBestResponse,
+    response: Responder,
     num_deals: int,
     seed: int,
     threads: int,
@@ -66,8 +77,8 @@ def run_lbr(
 ) -> LbrResult:
     """Play `num_deals` from both positions; `settings` says what a folder's values were made with.
 
-    Deals come from the seed alone, as a dealer draws them, so a run that was stopped goes on where it was and one that is
-    finished can be made longer.
+    Deals come from the seed alone, as a dealer draws them, so a run that was stopped continues where it was and one that is
+    finished can be extended.
     """
     definition = response.definition
     deals = Shoe(definition, seed).cards(num_deals)

@@ -48,7 +48,7 @@ _MOST_RAISES = 1 << 16
 _DEALS_A_BLOCK = 8  # of each thread between two reports
 
 
-class Bets(NamedTuple):
+class ResponderBets(NamedTuple):
     """Raises the responder considers, as kernels read them."""
 
     fractions: Float  # ascending, of the pot after the call
@@ -57,15 +57,20 @@ class Bets(NamedTuple):
 
 
 _BETS: Final = {
-    "fc": Bets(np.zeros(0), False, False),
-    "fcpa": Bets(np.ones(1), True, False),
-    "56": Bets(_LARGE_SET, True, False),
-    "tree": Bets(np.zeros(0), False, True),
+    "fc": ResponderBets(np.zeros(0), False, False),
+    "fcpa": ResponderBets(np.ones(1), True, False),
+    "56": ResponderBets(_LARGE_SET, True, False),
+    "tree": ResponderBets(np.zeros(0), False, True),
 }
 BET_SETS: Final = tuple(_BETS)
 
 
-class Work(NamedTuple):
+def bet_set(name: str) -> ResponderBets:
+    """The raises of a name of BET_SETS."""
+    return _BETS[name]
+
+
+class ResponderMemory(NamedTuple):
     """Memory of one thread."""
 
     hand: npt.NDArray[np.int64]
@@ -85,8 +90,8 @@ class Work(NamedTuple):
     decision: Scratch
 
 
-def _make_work(num_hands: int, most_actions: int) -> Work:
-    return Work(
+def _make_work(num_hands: int, most_actions: int) -> ResponderMemory:
+    return ResponderMemory(
         hand=np.zeros(NUM_FIELDS, np.int64),
         after=np.zeros(NUM_FIELDS, np.int64),
         weights=np.zeros(num_hands),
@@ -138,7 +143,7 @@ class LocalBestResponse:
     def __init__(self, player: StrategyPlayer, settings: LbrSettings):
         definition = player.definition
         if definition.num_players != 2:
-            raise DefinitionError(f"lbr plays games of two, this one has {definition.num_players} players")
+            raise DefinitionError(f"lbr plays two-player games, this one has {definition.num_players} players")
         self.definition = definition
         self.settings = settings
         self._player = player

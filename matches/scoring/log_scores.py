@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored after the fact by every method there is for it."""
+"""Any ACPC log of two players, scored afterwards by every method that applies to it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,17 +40,18 @@ def score_log(
     if not lines:
         raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
     name = player if player is not None else parse_state_line(lines[0], definition).names[0]
-    aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))) if known else None
-    methods = ["raw", "all-in", *(["aivat"] if aivat is not None else [])]
+    methods: dict[str, Callable[[LoggedHand, int], float]] = {
+        "raw": lambda hand, position: hand.values[position],
+        "all-in": lambda hand, position: expected_values(hand)[position],
+    }
+    if known:
+        methods["aivat"] = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))).score
     values = np.empty((len(methods), len(lines)))
     for number, line in enumerate(lines):
         hand = parse_state_line(line, definition)
         _check_cards(hand, definition)
         position = _position(hand, name)
-        values[0, number] = hand.values[position]
-        values[1, number] = expected_values(hand)[position]
-        if aivat is not None:
-            values[2, number] = aivat.score(hand, position)
+        values[:, number] = [score(hand, position) for score in methods.values()]
         if number % _REPORT_HANDS == 0:
             listen(f"{number} hands", number / len(lines))
     unit = definition.big_blind

@@ -1,12 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Whole ranges on one full board: the rows all hands play, and the ends of a hand.
 
-n: hands possible on the board, in the order of `matches.scoring.ranges.Ends`; A: actions of a node. Every end is worth what
-player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
+n: hands possible on the board, in the order of `matches.scoring.ranges.RangeEnds`; A: actions of a node. Every end is
+worth what player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
 """
 
-from foldwise.agent.decision_kernels import describe_actions, read_row
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.decision_kernels import describe_actions, play_row, read_row
 from foldwise.game.betting_kernels import PLAYER, STREET
 from foldwise.game.compiled import kernel
 from foldwise.game.showdown_kernels import settle_fold, settle_showdown
@@ -18,18 +17,9 @@ def fill_rows(seat, view, hand, node, first, scratch, rows):  # Seat, View, -, -
     street = hand[STREET]
     num_actions = describe_actions(seat.tree, node, seat.stacks[hand[PLAYER]], scratch.kinds, scratch.sizes_pot)
     for c in range(view.counts[street]):
-        row = rows[c, :num_actions]
-        read_row(seat, node, view.buckets[street, c], row)
-        postprocess_row(
-            row,
-            scratch.kinds[:num_actions],
-            scratch.sizes_pot[:num_actions],
-            seat.program,
-            street,
-            first,
-            scratch.inside[:num_actions],
-            scratch.masses,
-        )
+        row, bucket = rows[c, :num_actions], view.buckets[street, c]
+        read_row(seat, node, bucket, row)
+        play_row(seat, node, bucket, street, first, row, scratch)
     return num_actions
 
 
@@ -44,7 +34,7 @@ def take_action(reach, rows, classes, action, out):  # [n], [n, >= A], [n], -, [
 
 
 @kernel
-def settle(ends, folded, reach, scale, out):  # Ends, bool, [n], -, [n]
+def settle(ends, folded, reach, scale, out):  # RangeEnds, bool, [n], -, [n]
     """Value of every hand where the hand ends: at a showdown, or by a fold that wins `scale` whatever the cards."""
     if ends.dense:
         for h in range(out.size):

@@ -23,7 +23,7 @@ _NO_MATRIX = np.zeros((0, 0))
 _MAX_ENUMERATED_BOARDS = 500
 
 
-class Ends(NamedTuple):
+class RangeEnds(NamedTuple):
     """How hands end on one board, as kernels read it: in O(n) for two of 52 cards, else by matrices."""
 
     dense: bool
@@ -46,7 +46,7 @@ class RangeBoard(NamedTuple):
 
     cards: tuple[int, ...]
     hands: npt.NDArray[np.uint8]  # [n, hole cards]
-    ends: Ends
+    ends: RangeEnds
     num_pairs: int  # pairs of hands, one for each player
 
 
@@ -70,7 +70,7 @@ def range_board(definition: GameDefinition, board: Sequence[int] | npt.NDArray[n
         prepared = make_board(cards)
         hands = PAIR_CARDS[prepared.pairs]
         left = NUM_CARDS - len(cards)
-        ends = Ends(False, prepared, empty_sums(len(cards)), _NO_MATRIX, _NO_MATRIX)
+        ends = RangeEnds(False, prepared, empty_sums(len(cards)), _NO_MATRIX, _NO_MATRIX)
         return RangeBoard(cards, hands, ends, comb(left, 2) * comb(left - 2, 2))
     hands = np.array(list(combinations([card for card in definition.deck if card not in cards], num_hole)), np.uint8)
     seen = np.concatenate([hands, np.tile(np.array(cards, np.uint8), (len(hands), 1))], axis=1).astype(np.int64)
@@ -79,7 +79,7 @@ def range_board(definition: GameDefinition, board: Sequence[int] | npt.NDArray[n
     meets = (~shares).astype(np.float64)
     beats = np.sign(ranks[:, None] - ranks[None, :]) * meets
     # The O(n) part is not read: the smallest there is gives the type.
-    return RangeBoard(cards, hands, Ends(True, empty_board(5), empty_sums(5), meets, beats), int(meets.sum()))
+    return RangeBoard(cards, hands, RangeEnds(True, empty_board(5), empty_sums(5), meets, beats), int(meets.sum()))
 
 
 def board_view(definition: GameDefinition, lookup: CardLookup, board: RangeBoard) -> View:

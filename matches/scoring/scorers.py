@@ -9,44 +9,46 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
-from foldwise.agent.player import make_player
-from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_spec
+from foldwise.abstraction.storage.whole_file import bytes_written_whole
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
+from foldwise.agent.translation import DEFAULT_TRANSLATION
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
+from foldwise.matches.scores import SCORES, known_score, load_score
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
+from foldwise.matches.statistics import pair_values
 from foldwise.matches.table.log import line_values, parse_state_line
+from foldwise.search.players import check_plays_tables, make_player
 
-SCORES = ("chips", "expectation", "aivat")
-_STRATEGY = "strategy:"
 Listener = Callable[[str, float], None]  # what is done, and its share
 Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
 
 
-def check_score(score: str, players: Sequence[str]) -> None:
-    """Raise `DefinitionError` for a score that does not exist or cannot be had for these players."""
-    if score not in SCORES:
-        raise DefinitionError(f"--score {score!r}: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}")
-    known = [player for player in players if player.startswith(_STRATEGY)]
-    if score == "expectation" and len(known) < len(players):
-        other = next(player for player in players if not player.startswith(_STRATEGY))
+def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
+    """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
+    needed = SCORES[known_score(score)].num_strategies
+    if score != "chips":
+        for player in players:
+            check_plays_tables(player, f"--score {score}")
+    others = [player for player in players if player.kind != PlayerKind.STRATEGY]
+    if len(players) - len(others) < needed:
         raise DefinitionError(
-            f"--score expectation: {other!r} is no strategy folder; it takes strategies alone, --score aivat takes one"
+            f"--score {score}: {str(others[0])!r} is not a strategy: it takes {needed} of them, --score chips any players"
         )
-    if score == "aivat" and not known:
-        raise DefinitionError("--score aivat: no player is a strategy folder; one at least must be")
 
 
-def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
-    """The player of what follows `strategy:`, and its values: kept beside the strategy, made at the first use."""
-    parsed = parse_spec(spec)
-    opened = OpenStrategy(parsed.folder)
+def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
+    """A strategy as a player, and its values: kept beside the strategy, made at the first use."""
+    pipeline = parse_postprocess(spec)
+    opened = OpenStrategy(spec.folder)
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(
@@ -54,18 +56,20 @@ def open_with_values(spec: str, threads: int, listen: Listener) -> tuple[Strateg
             DEFAULT_BOARDS,
             0,
             threads,
-            lambda done: listen(f"values of {parsed.folder.name}: {done} boards", done / DEFAULT_BOARDS),
+            lambda done: listen(f"values of {spec.folder.name}: {done} boards", done / DEFAULT_BOARDS),
         )
-    return opened.player(parsed.pipeline, 0, parsed.translation), values
+    return opened.player(pipeline, 0, spec.translation or DEFAULT_TRANSLATION), values
 
 
 def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
     """How the lines of a match's logs are scored."""
-    if plan.score == "aivat":
-        return _aivat_scorer(plan, definition, threads, listen)
-    if plan.all_in_ev:
-        return lambda line, _: expected_line_values(line, definition)
-    return chips_scorer
+    scorer: Scorer = load_score(SCORES[plan.score].log_scorer)(plan, definition, threads, listen)
+    return scorer
+
+
+def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Chips as won, or averaged over the cards to come where all chips are in."""
+    return (lambda line, _: expected_line_values(line, definition)) if plan.all_in_ev else chips_scorer
 
 
 def chips_scorer(line: str, first: int) -> list[float]:
@@ -73,12 +77,13 @@ def chips_scorer(line: str, first: int) -> list[float]:
     return line_values(line)
 
 
-def _aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
+    """Played hands without the luck that one strategy, or both, explain."""
     check_score("aivat", plan.players)
     opened = {
-        name: open_with_values(spec.removeprefix(_STRATEGY), threads, listen)
+        name: open_with_values(spec, threads, listen)
         for name, spec in zip("AB", plan.players)
-        if spec.startswith(_STRATEGY)
+        if spec.kind == PlayerKind.STRATEGY
     }
     known, other = ("A", "B") if "A" in opened else ("B", "A")
     aivat = Aivat(definition, *opened[known], *opened.get(other, (None, None)))
@@ -97,7 +102,7 @@ def _aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, lis
 
 def expectation_pairs(
     definition: GameDefinition,
-    players: Sequence[str],
+    players: Sequence[PlayerSpec],
     seed: int,
     hands: int,
     threads: int,
@@ -105,7 +110,7 @@ def expectation_pairs(
 ) -> Float:
     """[hands, 2]: A's expected value in positions 0 and 1 on each board of a match; the exact one in a small game."""
     check_score("expectation", players)
-    first, second = (make_strategy_player(player.removeprefix(_STRATEGY), 0) for player in players)
+    first, second = (make_strategy_player(player, 0) for player in players)
     scoring = Expectation(definition, (first, second), seed=seed)
     exact = scoring.exact()
     if exact is not None:
@@ -116,13 +121,14 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> MatchResult:
-    """A match by expectation: its boards scored, its hands played in memory for comparison. Takes up what is there."""
+    """A match scored by its boards, its hands played in memory for comparison. Continues what is there."""
+    board_values = load_score(SCORES[plan.score].board_values)
     start = time.monotonic()
     matches: list[Float] = []
     chips: list[Float] = []
     while len(matches) < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         index = len(matches)
-        path = folder / f"{index:04d}.expectation.npy"
+        path = folder / f"{index:04d}.{plan.score}.npy"
         seed = (plan.seed + index) % 2**32
         if not path.exists():
 
@@ -130,10 +136,9 @@ def score_boards(
                 boards = before + done
                 listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
 
-            values = expectation_pairs(definition, plan.players, seed, plan.hands, threads, tell)
-            with path.with_suffix(".new").open("wb") as file:
+            values = board_values(definition, plan.players, seed, plan.hands, threads, tell)
+            with bytes_written_whole(path) as file:
                 np.save(file, values)
-            path.with_suffix(".new").replace(path)
         matches.append(_read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
     return match_result(plan, definition, matches, chips, Effort(time.monotonic() - start))
@@ -154,6 +159,4 @@ def _played(plan: MatchPlan, definition: GameDefinition, index: int, threads: in
     for run in plan.runs(index):
         players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
         tables.append(play_values(definition, players, run.seed, plan.hands, threads))
-    first, second = tables[0][:, 0], tables[1][:, 1]
-    even = np.arange(plan.hands) % 2 == 0
-    return np.stack([np.where(even, first, second), np.where(even, second, first)], axis=1).astype(np.float64)
+    return pair_values(*tables)

@@ -1,7 +1,7 @@
 """An ACPC dealer: deals, asks, repairs, logs.
 
 From seed, game, options and the players' bytes alone it sends the bytes and writes the STATE and SCORE lines that the
-reference dealer does. Where that one dies or waits for ever, this one ends the match with a message.
+reference dealer does. Where the reference dies or waits forever, this one ends the match with a message.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from foldwise.matches.table.version import OUR_VERSION, is_supported, read_versi
 
 # The reference refuses to send more than this, line end not counted.
 MAX_STATE_LINE = 4093
-# Comments renew the wait for an answer; without a bound they would renew it for ever.
+# Comments renew the wait for an answer; without a bound they would renew it forever.
 COMMENT_PATIENCE = 10
-# After so many lines of one seat in a row other matches in the process get their turn.
+# After this many lines of one seat in a row other matches in the process get their turn.
 LINES_PER_TURN = 50
 _CLOSING_SECONDS = 5.0
 

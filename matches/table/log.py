@@ -116,7 +116,7 @@ class LoggedHand:
 
 
 def parse_state_line(line: str, definition: GameDefinition) -> LoggedHand:
-    """Read one `STATE` line; raises `FormatError` where it is none, or not of this game."""
+    """Read one `STATE` line; raises `FormatError` where it is not one, or not of this game."""
     parts = line.split(":")
     if len(parts) < 6 or parts[0] != "STATE":
         raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names")

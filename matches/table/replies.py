@@ -17,7 +17,7 @@ INVALID_ACTION = "WARNING: invalid action, changed to call"
 LONG_ROUND = "WARNING: #actions in round is too close to MAX_NUM_ACTIONS, forcing call/fold"
 
 
-class Answer(NamedTuple):
+class CheckedReply(NamedTuple):
     """The action played, or None to keep waiting; and the warnings the line earned, in order."""
 
     action: Action | None
@@ -28,7 +28,7 @@ def is_comment(line: bytes) -> bool:
     return line[:1] in (b"#", b";")
 
 
-def read_answer(line: bytes, hand: Hand, requested: str) -> Answer:
+def read_answer(line: bytes, hand: Hand, requested: str) -> CheckedReply:
     """Read one line (no comment) as the answer of the player to act, who was sent the state `requested`."""
     text = line.partition(b"\0")[0].decode("latin-1")
     definition = hand.betting.definition
@@ -38,39 +38,41 @@ def read_answer(line: bytes, hand: Hand, requested: str) -> Answer:
     if not (text.startswith(requested) and text[end : end + 1] == ":") or definition.num_board_cards[0]:
         result = read_match_state(text, definition)
         if result is None:
-            return Answer(None, (BAD_STATE,))
+            return CheckedReply(None, (BAD_STATE,))
         state, end = result
         if not hand.state(hand.betting.player_to_act).same_request(state):
-            return Answer(None, (UNREQUESTED,))
+            return CheckedReply(None, (UNREQUESTED,))
     if text[end : end + 1] != ":":
-        return Answer(CALL_ACTION, (BAD_ACTION,))
+        return CheckedReply(CALL_ACTION, (BAD_ACTION,))
     action, end = read_action(text, end + 1, definition)
     if end < 0:
-        return Answer(CALL_ACTION, (BAD_ACTION,))
+        return CheckedReply(CALL_ACTION, (BAD_ACTION,))
     return check_action(action, hand.betting)
 
 
-def check_action(action: Action | None, betting: BettingState) -> Answer:
+def check_action(action: Action | None, betting: BettingState) -> CheckedReply:
     """A legal action as it is; a raise of the wrong size brought to the nearest; anything else a call."""
     if action is None:
-        return Answer(CALL_ACTION, (INVALID_ACTION,))
+        return CheckedReply(CALL_ACTION, (INVALID_ACTION,))
     if action.kind == CALL or (action.kind != RAISE and betting.can_fold()):
-        return Answer(action)
+        return CheckedReply(action)
     if action.kind != RAISE:
-        return Answer(CALL_ACTION, (INVALID_ACTION,))
+        return CheckedReply(CALL_ACTION, (INVALID_ACTION,))
     bounds = betting.raise_range()
     if bounds is None:
-        return Answer(CALL_ACTION, (LONG_ROUND, INVALID_ACTION) if _refused_by_length(betting) else (INVALID_ACTION,))
+        return CheckedReply(
+            CALL_ACTION, (LONG_ROUND, INVALID_ACTION) if _refused_by_length(betting) else (INVALID_ACTION,)
+        )
     if betting.definition.limit:
-        return Answer(action)
+        return CheckedReply(action)
     smallest, largest = bounds
     if action.raise_to < smallest:
         warning = f"WARNING: raise of {action.raise_to} increased to {smallest}"
-        return Answer(Action(RAISE, smallest), (warning,))
+        return CheckedReply(Action(RAISE, smallest), (warning,))
     if action.raise_to > largest:
         warning = f"WARNING: raise of {action.raise_to} decreased to {largest}"
-        return Answer(Action(RAISE, largest), (warning,))
-    return Answer(action)
+        return CheckedReply(Action(RAISE, largest), (warning,))
+    return CheckedReply(action)
 
 
 def _refused_by_length(betting: BettingState) -> bool:

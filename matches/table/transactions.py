@@ -1,4 +1,4 @@
-"""The transaction file: one line per accepted action, from which a broken match goes on in mid-hand."""
+"""The transaction file: one line per accepted action, from which an interrupted match continues in mid-hand."""
 
 import os
 import re
@@ -38,7 +38,7 @@ class TransactionFile:
         self._file = path.open("ab" if append else "wb", buffering=0)
 
     def history(self, definition: GameDefinition) -> Iterator[Transaction]:
-        """The actions already in the file; raises `FormatError` at a line that is none."""
+        """The actions already in the file; raises `FormatError` at a line that is not an action."""
         with self._path.open(encoding="latin-1") as file:
             for line in file:
                 yield _parse(line.rstrip("\n"), definition)

@@ -28,7 +28,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChildAnswer:
     """One child's values."""
 
     values: npt.NDArray[np.float64]  # [C]: to the traverser, mean over the child's threads
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class ChildReport:
-    """What a child says of itself."""
+    """What a child reports about itself."""
 
     clusters: tuple[int, ...]
     memory_bytes: int  # of its tables and its tree

@@ -21,10 +21,8 @@ from foldwise.abstraction.storage.array_store import (
     remove_stale,
     verify_array,
 )
-from foldwise.abstraction.strategy import Evaluation
-from foldwise.game.errors import FormatError
 from foldwise.game.rng import make_states
-from foldwise.solver.checkpoint import first_difference
+from foldwise.solver.checkpoint import SavedRun, check_resumable, first_difference
 from foldwise.solver.distributed.pieces import Piece, child_piece
 
 MANIFEST: Final = "distributed.json"
@@ -42,22 +40,12 @@ class Shard(BaseModel):
     rng: ArrayEntry
 
 
-class DistributedManifest(BaseModel):
-    """`distributed.json`."""
-
-    model_config = ConfigDict(extra="forbid")
+class DistributedManifest(SavedRun):
+    """`distributed.json`; its arrays are the head's, none at the very start."""
 
     format_version: int = FORMAT_VERSION
     kind: str = "foldwise distributed checkpoint"
     run: str  # a name of its own for every run: a restarted child reloads no other's shard
-    config: dict[str, Any]
-    abstraction: str
-    iterations: int
-    nodes: int
-    seconds: float
-    effective_iterations: float
-    history: list[Evaluation]
-    arrays: dict[str, ArrayEntry]  # the head's; empty at the very start
     shards: list[Shard]
 
 
@@ -71,16 +59,10 @@ def commit(folder: Path, manifest: DistributedManifest) -> None:
 
 
 def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedManifest:
-    """The checkpoint to resume; a config that differs in more than the children is refused with what differs."""
+    """The checkpoint to resume; a config that differs in more than the children is refused, naming the difference."""
     manifest = read_manifest(folder, MANIFEST, DistributedManifest, "distributed run to resume")
     difference = first_difference(_without_children(manifest.config), _without_children(config))
-    if difference is not None:
-        raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
-    if manifest.abstraction != abstraction:
-        raise FormatError(
-            f"{str(folder)!r} cannot be resumed: its abstraction is {manifest.abstraction}, this one's {abstraction}; "
-            "the code or the tables behind it changed"
-        )
+    check_resumable(folder, manifest, difference, abstraction)
     entries = [*manifest.arrays.values(), *(entry for shard in manifest.shards for entry in (shard.table, shard.rng))]
     for entry in entries:
         verify_array(folder, entry)
@@ -88,7 +70,7 @@ def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedM
 
 
 def _without_children(config: dict[str, Any]) -> dict[str, Any]:
-    """A config less what may change between a run and its continuation: children, their threads and batches."""
+    """A config without what may change between a run and its continuation: children, their threads and batches."""
     solver = {key: value for key, value in (config.get("solver") or {}).items() if key != "threads"}
     weigh = (config.get("distributed") or {}).get("weigh_by_flops", True)
     return {**config, "solver": solver, "distributed": {"weigh_by_flops": weigh}}

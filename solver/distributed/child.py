@@ -22,7 +22,7 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame
 from foldwise.game.rng import make_states
 from foldwise.solver.config import RunConfig
-from foldwise.solver.distributed.batch import Answer, Batch, ChildReport, external_options
+from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildReport, external_options
 from foldwise.solver.distributed.checkpoint import Shard, load_shard
 from foldwise.solver.distributed.child_kernels import run_continuations
 from foldwise.solver.distributed.flops import FlopDeals, PublicDeals, make_flop_tables
@@ -47,7 +47,7 @@ class ChildSpec:
 
 
 @dataclass
-class _Worker:
+class _ClusterWorker:
     """What one thread needs for itself."""
 
     deal_rng: npt.NDArray[np.uint64]
@@ -55,7 +55,7 @@ class _Worker:
     frames: Frames
 
 
-class Child:
+class ClusterChild:
     """One piece of the game with its deals and random streams."""
 
     def __init__(self, game: AbstractGame, piece: Piece, deals: PublicDeals, config: RunConfig, number: int):
@@ -69,12 +69,13 @@ class Child:
         streams = HEAD_STREAMS + 2 * threads * number
         self.rng = make_states(config.solver.seed, streams + 2 * threads)[streams:]
         self._workers = [
-            _Worker(self.rng[2 * thread], self.rng[2 * thread + 1], make_frames(game)) for thread in range(threads)
+            _ClusterWorker(self.rng[2 * thread], self.rng[2 * thread + 1], make_frames(game))
+            for thread in range(threads)
         ]
         # Its regrets grow so many times as fast as the local solver's: every iteration visits its flops alone.
         self.scale = threads / deals.share
 
-    def walk(self, batch: Batch) -> Answer:
+    def walk(self, batch: Batch) -> ChildAnswer:
         """Walk from every continuation of a batch, on all threads alike; the values are their mean."""
         start = time.perf_counter()
         counts = self.deals.count(batch.hands)
@@ -91,10 +92,10 @@ class Child:
                 parts = [part.result() for part in work]
         values = np.mean([part[0] for part in parts], axis=0)
         nodes = sum(part[1] for part in parts)
-        return Answer(values, counts, nodes, time.perf_counter() - start)
+        return ChildAnswer(values, counts, nodes, time.perf_counter() - start)
 
     def _work(
-        self, worker: _Worker, batch: Batch, counts: Counts, weights: Float, options: WalkOptions
+        self, worker: _ClusterWorker, batch: Batch, counts: Counts, weights: Float, options: WalkOptions
     ) -> tuple[Float, int]:
         """The share of one thread: the same inputs, its own boards and draws."""
         num_walks = len(batch.hands)
@@ -165,7 +166,7 @@ def card_game(config: RunConfig, cards: CardAbstraction) -> tuple[AbstractGame, 
     return make_abstract_game(config.name, config_tree(config), source, game.unit_chips, cards), board_cards
 
 
-def make_child(spec: ChildSpec) -> Child:
+def make_child(spec: ChildSpec) -> ClusterChild:
     """Make a child from its spec and the run's folder, at the run's last checkpoint if there is one."""
     config = check_config(spec.config, RunConfig, f"child {spec.number}")
     folder = Path(spec.folder)
@@ -179,6 +180,6 @@ def make_child(spec: ChildSpec) -> Child:
             f"{available / 1e9:.1f} GB are free: use more children or machines"
         )
     deals = FlopDeals(cards, make_flop_tables(cards, spec.clusters), piece.cluster_buckets, board_cards)
-    child = Child(game, piece, deals, config, spec.number)
+    child = ClusterChild(game, piece, deals, config, spec.number)
     load_shard(folder, spec.run, game, piece, child.scale, child.table, child.rng)
     return child

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
-from foldwise.solver.distributed.child import Child, ChildSpec, make_child
+from foldwise.solver.distributed.child import ChildSpec, ClusterChild, make_child
 
 
 class Engine(Protocol):
@@ -20,7 +20,7 @@ class Engine(Protocol):
 class InProcessEngine:
     """Children in this process, a thread each: their kernels run without the interpreter's lock."""
 
-    def __init__(self, children: Sequence[Child]):
+    def __init__(self, children: Sequence[ClusterChild]):
         self._children = list(children)
         self._threads = [ThreadPoolExecutor(1) for _ in self._children]
 

@@ -21,7 +21,7 @@ from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
 from foldwise.solver.config import RunConfig
-from foldwise.solver.distributed.batch import Answer, Batch, ChildProgress, ChildReport, external_options
+from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildProgress, ChildReport, external_options
 from foldwise.solver.distributed.child import HEAD_STREAMS
 from foldwise.solver.distributed.engine import Engine
 from foldwise.solver.distributed.pieces import Piece, child_piece, top_piece, whole_pieces
@@ -44,10 +44,10 @@ class Flight:
     buckets: npt.NDArray[np.int32]  # [W, 2]: preflop
     regrets: Float  # the tables as the first pass saw them
     rng: npt.NDArray[np.uint64]  # the generator as the first pass found it
-    answers: Callable[[], list[Answer]]
+    answers: Callable[[], list[ChildAnswer]]
 
 
-def weighted_values(batch: Batch, answers: Sequence[Answer]) -> Float:
+def weighted_values(batch: Batch, answers: Sequence[ChildAnswer]) -> Float:
     """Value of every continuation: the mean over children, weighted by F_{n,h}."""
     counts = np.stack([answer.flops for answer in answers])  # [N, W]
     totals = counts.sum(axis=0)
@@ -104,7 +104,7 @@ class Head:
         return 1 << 62
 
     def advance(self, iterations: int) -> None:
-        """Run so many iterations, rounded up to whole batches; others may stay under way."""
+        """Run this many iterations, rounded up to whole batches; further ones may stay under way."""
         start = time.perf_counter()
         if iterations == 0:  # compiles everything, off the clock
             self._receive(self._send(0))
@@ -125,7 +125,7 @@ class Head:
         self.solving_seconds += time.perf_counter() - start
 
     def _fill(self) -> None:
-        """Send batches until as many are under way as may be."""
+        """Send batches until as many as allowed are under way."""
         while len(self._flights) < self.config.distributed_options.in_flight:
             size = self._next_size()
             if size == 0:
@@ -277,7 +277,7 @@ class Head:
         return self.waiting_seconds / max(self.solving_seconds, 1e-9)
 
     def restore(self, iteration: int, nodes: int, effective_iterations: float) -> None:
-        """Take up the count of a checkpoint."""
+        """Continue from the counts of a checkpoint."""
         self.iteration = self._sent = iteration
         self.nodes = nodes
         self.effective_iterations = effective_iterations

@@ -60,7 +60,7 @@ def num_clusters(game: AbstractGame) -> int:
 
 
 def no_clusters(name: str) -> DefinitionError:
-    """What a game without clusters is refused with."""
+    """The error for a game without clusters."""
     return DefinitionError(
         f"game {name!r} has no public flop clusters to share among children: give it [cards.public], "
         "as in configs/hunl-hierarchical.toml"
@@ -68,7 +68,7 @@ def no_clusters(name: str) -> DefinitionError:
 
 
 def check_children(num_children: int, num_clusters: int) -> None:
-    """Every child has a cluster, or they are refused."""
+    """Refuse more children than there are clusters."""
     if not 1 <= num_children <= num_clusters:
         raise DefinitionError(f"{num_children} children for {num_clusters} flop clusters: expected 1 to {num_clusters}")
 
@@ -124,7 +124,7 @@ def assign_clusters(
 
     A child walks one flop an iteration whatever it holds, so equal work for every flop means equally many flops a
     child; memory goes by clusters. Largest first to the child with the fewest flops, none beyond its share of
-    clusters. `pinned` says it all instead.
+    clusters. `pinned`, if given, decides instead.
     """
     count = len(flops)
     check_children(num_children, count)

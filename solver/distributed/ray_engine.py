@@ -1,7 +1,7 @@
 """Children as Ray actors, on this machine or on a cluster.
 
 Ray restarts a child that dies, wherever there is room, and its constructor reloads the last checkpoint; then Ray calls
-again what the child had not answered. The lost batch is so repeated by the child that lost it, and by it alone: what
+again what the child had not answered. The lost batch is thus repeated by the child that lost it, and by no other: what
 it had added to its tables before died with them, so nothing counts twice; its new boards are drawn without regard to
 what was lost, so nothing is biased; and the others, who answered, need not wait for a rollback.
 """

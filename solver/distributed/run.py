@@ -25,7 +25,7 @@ from foldwise.solver.distributed.pieces import (
     num_clusters,
     whole_pieces,
 )
-from foldwise.solver.run import Progress, Run
+from foldwise.solver.run import Progress, SolverRun
 
 _ZEROS = 1 << 22  # entries written at a time
 
@@ -62,7 +62,7 @@ def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) ->
     ]
 
 
-class DistributedRun(Run):
+class DistributedRun(SolverRun):
     """One solve by a head and children; close it when done."""
 
     def __init__(self, game: AbstractGame, config: RunConfig, folder: Path, resume: bool, ray_address: str | None):
@@ -90,7 +90,7 @@ class DistributedRun(Run):
         return self.head
 
     def _start(self, resume: bool) -> None:
-        """Begin, or take up the checkpoint: the children have done so already."""
+        """Start, or resume from the checkpoint, as the children have done already."""
         if not resume:
             self._commit({}, [])  # names the run, so that a child or the head may die from here on
             return

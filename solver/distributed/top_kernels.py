@@ -7,7 +7,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.rng_kernels import next_uniform, shuffle_first
 from foldwise.game.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
-from foldwise.solver.sampling.sampling_kernels import PASSED_OVER, is_hopeless, prunes, update_regrets
+from foldwise.solver.sampling.sampling_kernels import go_down, hand_up, leave, pass_over_hopeless, prunes
 
 
 @kernel
@@ -69,26 +69,13 @@ def walk_top(
             top = depth - 1
             at = frames.node[top]
             num_actions = np.int64(nodes[at].num_children)
-            row = frames.row[top]
-            action = frames.action[top]
-            if action >= 0:
-                frames.value[top, action] = value
-            action += 1
-            while (
-                pruning
-                and action < num_actions
-                and is_hopeless(nodes, regrets, at, row, frames.sigma[top, action], action, last_street, options)
-            ):
-                frames.sigma[top, action] = PASSED_OVER
-                frames.value[top, action] = 0.0
-                action += 1
+            action = hand_up(frames, top, value)
+            if pruning:
+                action = pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options)
             if action < num_actions:
-                frames.action[top] = action
-                at = nodes[at].first_child + action
+                at = go_down(nodes, frames, top, action)
                 break
-            value = update_regrets(
-                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
-            )
+            value = leave(nodes, table, frames, top, 1.0, options)
             depth = top
         if depth == 0:
             return num_visited, num_reached

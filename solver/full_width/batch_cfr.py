@@ -9,8 +9,10 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.batch_game import BatchGame
 from foldwise.solver.full_width.batch_kernels import reach_by_regrets, update_regrets
-from foldwise.solver.full_width.vector_cfr import SCHEDULES
-from foldwise.solver.full_width.vector_game import exact_matrices
+from foldwise.solver.full_width.schedules import Schedule
+from foldwise.solver.full_width.vector_cfr import VectorCfr
+from foldwise.solver.full_width.vector_game import exact_matrices, is_wide
+from foldwise.solver.samplers import load_rule
 
 
 class BatchCfr:
@@ -19,14 +21,20 @@ class BatchCfr:
     Matrix products run on as many cores as BLAS is set to, the rest on the threads of the config.
     """
 
-    def __init__(self, game: AbstractGame, config: SolverConfig, dtype: npt.DTypeLike = np.float32):
+    def __init__(
+        self,
+        game: AbstractGame,
+        config: SolverConfig,
+        dtype: npt.DTypeLike = np.float32,
+        schedule: Schedule | None = None,
+    ):
         self.game = game
         self.config = config
         self.iteration = 0
         self.nodes = 0
         self.table: npt.NDArray[np.floating[Any]] = np.zeros(2 * game.num_entries, dtype=dtype)
         self.effective_iterations = 0.0
-        self._schedule = SCHEDULES[config.sampler]
+        self._schedule: Schedule = schedule or load_rule(config.sampler)
         self._batch = BatchGame(game, exact_matrices(game), dtype, config.threads)
 
     def arrays(self) -> dict[str, npt.NDArray[np.floating[Any]]]:
@@ -72,3 +80,10 @@ class BatchCfr:
         batch.pass_down(reach_by_regrets, table, traverser, sum_factor, sum_weight, is_trial=is_trial)
         batch.settle(traverser, is_trial)
         batch.pass_up(traverser, update_regrets, table, traverser, positive, negative, floor, is_trial=is_trial)
+
+
+def make_full_width(game: AbstractGame, config: SolverConfig, schedule: Schedule | None = None) -> BatchCfr | VectorCfr:
+    """Full-width CFR in the form that suits the game; the schedule is that of the config, or one of the caller's own."""
+    if is_wide(game):
+        return BatchCfr(game, config, schedule=schedule)
+    return VectorCfr(game, config, schedule)

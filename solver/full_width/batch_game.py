@@ -25,7 +25,7 @@ _LEAST_PARALLEL_SUBGAMES = 16
 
 
 @dataclass(frozen=True)
-class Ends:
+class StreetEnds:
     """The ends of a street that one matrix settles."""
 
     matrix: Floats  # [n0, n1]
@@ -47,7 +47,7 @@ class BatchGame:
         value_row = np.zeros(num_nodes, dtype=np.int32)
         self.tree = BatchTree(nodes, game.tree.parent, reach_row, value_row, _scales(game))
         num_reaches = [_place_reaches(self.tree, subgames) for subgames in self.subgames]
-        self.ends: list[list[Ends]] = []
+        self.ends: list[list[StreetEnds]] = []
         self.reach: list[Pair] = []
         self._values: list[Floats] = []
         for street, counts in enumerate(matrices.num_buckets.tolist()):
@@ -64,7 +64,7 @@ class BatchGame:
         self._threads = threads
         self.num_visited = int(np.count_nonzero(nodes["kind"] != CHANCE))
 
-    def _place_values(self, matrices: Matrices, street: int) -> list[Ends]:
+    def _place_values(self, matrices: Matrices, street: int) -> list[StreetEnds]:
         """Give every node of a street its row of values: ends first, those one matrix settles side by side."""
         nodes, order = self.game.tree.nodes, self.subgames[street].order
         kind, detail = nodes["kind"][order], nodes["detail"][order]
@@ -79,7 +79,7 @@ class BatchGame:
                 continue
             self.tree.value_row[own] = np.arange(row, row + len(own))
             rows = (self.tree.reach_row[own, 0].astype(np.intp), self.tree.reach_row[own, 1].astype(np.intp))
-            result.append(Ends(np.ascontiguousarray(matrix, dtype=self.dtype), rows, row, row + len(own)))
+            result.append(StreetEnds(np.ascontiguousarray(matrix, dtype=self.dtype), rows, row, row + len(own)))
             row += len(own)
         rest = order[~is_end]
         self.tree.value_row[rest] = np.arange(row, row + len(rest))

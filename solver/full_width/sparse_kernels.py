@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """A matrix of mostly zeros times a full one: what the ends of a street cost once players have given up most actions.
 
-Regret matching plays an action with no positive regret never, so after some iterations nine tenths of the reaches at the
+Regret matching never plays an action without positive regret, so after some iterations nine tenths of the reaches at the
 ends of a big game are exactly zero. The others are listed, and only their rows of the full matrix are added up. That
 matrix is taken in tiles of DEPTH rows and WIDTH columns (256 KB in single precision), which stay in the second cache of
 a core while all sums pass.

@@ -77,7 +77,7 @@ class Symmetries(NamedTuple):
     pairs: npt.NDArray[np.uint16]  # [24, 1326]
 
 
-class Work(NamedTuple):
+class ResponseMemory(NamedTuple):
     """Memory of one thread; N nodes, S streets, E early showdowns."""
 
     reach: Float  # [N, 1326]
@@ -186,13 +186,13 @@ class RealResponse:
     def num_carriers(self) -> int:
         return len(self._trees[0].carriers)
 
-    def _make_work(self, player: int) -> Work:
+    def _make_work(self, player: int) -> ResponseMemory:
         """Memory with the reach of the first street, which no board changes."""
         tree = self._trees[player]
         num_nodes, num_streets = len(tree.nodes), self.num_streets
         num_board = self._last + 2
         showdown = empty_board(num_board)
-        work = Work(
+        work = ResponseMemory(
             reach=np.zeros((num_nodes, NUM_PAIRS)),
             value=np.zeros((num_nodes, NUM_PAIRS)),
             live=np.zeros(num_nodes, np.bool_),
@@ -266,14 +266,14 @@ class RealResponse:
         resume: bool = False,
         flops: int = NUM_FLOPS,
     ) -> tuple[float, float] | None:
-        """Both players' best responses in chips; `flops` below 1,755 only times as many, and gives none."""
+        """Both players' best responses in chips; with `flops` below 1,755 only times that many, and returns None."""
         order = np.random.default_rng(0).permutation(NUM_FLOPS)  # so that the first ones tell how long all take
         values = np.zeros((2, NUM_FLOPS, self.num_carriers, NUM_CLASSES))
         done: list[list[int]] = [[], []]
         before = 0.0
         if folder is not None:
             done, before = self._open(folder, fingerprint, resume, values)
-        self.flop_values(int(order[0]), 0)  # compiles, which is no part of the estimate
+        self.flop_values(int(order[0]), 0)  # compiles, which must not count in the estimate
         start = saved = time.monotonic()
         num_before = sum(map(len, done))
         for player in range(2):

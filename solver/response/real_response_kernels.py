@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Best response with real cards inside a betting abstraction: all boards that follow one flop.
 
-`tree` is a `real_response.ResponseTree`, `work` its `Work`. A vector has an entry for each of the 1,326 hands,
+`tree` is a `real_response.ResponseTree`, `work` its `ResponseMemory`. A vector has an entry for each of the 1,326 hands,
 zero where a hand clashes with the board; on the last street, where the work is, it has one for each hand possible, in
 the order of the board prepared for showdowns. `reach` is the opponent's alone; `value` is what the responder wins, summed
 over the opponent's hands and weighted by his reach and by chance below the node. Nodes of one street are walked forwards

@@ -22,8 +22,8 @@ def _is_lossless(game: AbstractGame) -> bool:
 def has_response(game: AbstractGame) -> bool:
     """Whether an exact best response in the abstract game is known.
 
-    Two-round hold'em without abstraction is its own abstract game; with buckets, a response by cards would be another
-    number than one by buckets, and is `TwoRoundResponse`'s to give.
+    Two-round hold'em without abstraction is its own abstract game; with buckets, a response by cards is not the
+    same number as one by buckets; `TwoRoundResponse` computes it.
     """
     return has_exact_response(game) or (has_two_round_response(game) and _is_lossless(game))
 

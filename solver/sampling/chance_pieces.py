@@ -24,7 +24,7 @@ BLOCK_DEALS = 32
 
 
 class ChanceInPieces(Mccfr):
-    """Chance sampling whose threads divide the betting after the first street; one thread walks as ever."""
+    """Chance sampling whose threads divide the betting after the first street; a single thread walks as usual."""
 
     def __init__(self, game: AbstractGame, config: SolverConfig, block_deals: int = BLOCK_DEALS):
         super().__init__(game, config)
@@ -34,7 +34,7 @@ class ChanceInPieces(Mccfr):
         is_piece = nodes["kind"][self._trunk] == CHANCE
         self._roots = nodes["first_child"][self._trunk[is_piece]].astype(np.int32)
         if len(self._roots) == 0:
-            raise DefinitionError(f"game {game.name!r} has one street: its betting has no pieces, leave them out")
+            raise DefinitionError(f"game {game.name!r} has one street: its betting has no pieces; leave `pieces` out")
         self._piece_of = np.where(is_piece, np.cumsum(is_piece) - 1, -1).astype(np.int32)
         self._place = np.zeros(len(nodes), dtype=np.int32)
         self._place[self._trunk] = np.arange(len(self._trunk))
@@ -105,3 +105,8 @@ class ChanceInPieces(Mccfr):
                 piece_value,
             )
         )
+
+
+def make_chance(game: AbstractGame, config: SolverConfig) -> Mccfr:
+    """Chance sampling, in pieces where the config says so."""
+    return ChanceInPieces(game, config) if config.pieces else Mccfr(game, config)

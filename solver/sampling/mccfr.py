@@ -12,7 +12,7 @@ from foldwise.game.arrays import Float
 from foldwise.game.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
-from foldwise.solver.sampling import block_kernels
+from foldwise.solver.samplers import load_rule
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
@@ -20,12 +20,6 @@ State = npt.NDArray[np.uint64]
 
 # Walks a block of deals: the signature of `solver.sampling.block_kernels`; returns the nodes visited.
 RunBlock = Callable[..., int]
-_RUN_BLOCK: dict[str, RunBlock] = {
-    "chance": block_kernels.run_chance,
-    "external": block_kernels.run_external,
-    "outcome": block_kernels.run_outcome,
-    "average": block_kernels.run_average,
-}
 # Threads add to one shared table without locks; on a table this small they would overwrite each other's additions too
 # often (docs/deviations.md), so there each works on a copy and the differences are added up after every block.
 _PRIVATE_TABLE_ENTRIES = 1 << 17
@@ -34,11 +28,11 @@ _PRIVATE_BLOCK_SHARE = 50
 _BLOCK_DEALS = 4096
 
 
-class Worker(Protocol):
+class ThreadWorker(Protocol):
     """What one thread needs for itself."""
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
-        """Deal and walk so many iterations; returns nodes visited."""
+        """Deal and walk this many iterations; returns nodes visited."""
 
 
 class _DealWorker:
@@ -97,9 +91,9 @@ class Mccfr:
         self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
-    def _make_worker(self, index: int) -> Worker:
+    def _make_worker(self, index: int) -> ThreadWorker:
         sampler = self.config.sampler
-        run_block = self._own_block or _RUN_BLOCK[sampler]
+        run_block = self._own_block or load_rule(sampler)
         deals_per_iteration = 1 if sampler == "chance" else 2
         return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
 

@@ -2,7 +2,7 @@
 """Chance sampling in pieces: the betting of the first street is the trunk, what follows each way through it a piece.
 
 K deals of a block; T trunk nodes, parents first; P pieces. `trunk` int32[T] are nodes; `piece_of` int32[T] is the piece
-behind a trunk node, -1 where it is none. Scratch by place in the trunk: `reach` float64[T, 2], `value` float64[T];
+behind a trunk node, -1 where there is none. Scratch by place in the trunk: `reach` float64[T, 2], `value` float64[T];
 `place` int32[N] is a node's place in the trunk.
 """
 

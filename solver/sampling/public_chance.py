@@ -19,9 +19,9 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.showdown import empty_board, empty_sums
 from foldwise.game.showdown_kernels import NUM_RANKS
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.sampling.mccfr import Mccfr, Worker
+from foldwise.solver.sampling.mccfr import Mccfr, ThreadWorker
 from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
-from foldwise.solver.sampling.public_kernels import Ends, Hands, PublicFrames
+from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, PublicFrames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 Int = npt.NDArray[np.int32]
@@ -130,11 +130,11 @@ def make_scratch() -> BoardScratch:
     )
 
 
-def make_ends(num_board: int) -> Ends:
+def make_ends(num_board: int) -> PublicEnds:
     """Ends that a board of that many cards decides."""
     left = 52 - num_board
     hands, others = left * (left - 1) // 2, (left - 2) * (left - 3) // 2
-    return Ends(
+    return PublicEnds(
         board=empty_board(num_board),
         sums=empty_sums(num_board),
         pair_weight=1.0 / (hands * others),
@@ -226,7 +226,7 @@ class PublicChance(Mccfr):
         self._parts = split_by_public_chance(joint) if game.cards is None and joint is not None else None
         super().__init__(game, config)
 
-    def _make_worker(self, index: int) -> Worker:
+    def _make_worker(self, index: int) -> ThreadWorker:
         form, rngs = FORMS[self.config.sampler], (self.rng[2 * index], self.rng[2 * index + 1])
         if self._parts is not None:
             return _PartWorker(self.game, self._parts, form, *rngs)

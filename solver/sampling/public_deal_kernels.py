@@ -11,7 +11,7 @@ from foldwise.game.evaluator_kernels import rank_pairs_into
 from foldwise.game.rng_kernels import next_uniform, shuffle_first
 from foldwise.game.showdown_kernels import prepare_board
 from foldwise.solver.regret_kernels import draw_action
-from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_iteration
+from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, walk_iteration
 
 SLOT_BITS = 12  # of a hash table for at most 1,326 buckets
 _MULTIPLIER = 0x9E3779B1
@@ -137,6 +137,6 @@ def run_parts(nodes, table, parts, ends, single, form, num_iterations, sum_weigh
         if parts.probability.size > 1:
             part = draw_action(parts.probability, parts.probability.size, next_uniform(deal_rng))
         both = (hands_of_part(parts, part, 0), hands_of_part(parts, part, 1))
-        own_ends = Ends(ends.board, ends.sums, 1.0, parts.fold[part], parts.settle[part])
+        own_ends = PublicEnds(ends.board, ends.sums, 1.0, parts.fold[part], parts.settle[part])
         num_visited += walk_iteration(nodes, table, both, own_ends, single, form, sum_weight, floor, frames, walk_rng)
     return num_visited

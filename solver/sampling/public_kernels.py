@@ -38,7 +38,7 @@ class Hands(NamedTuple):
     buckets: np.ndarray  # int32[S, N]: their buckets in the abstract game
 
 
-class Ends(NamedTuple):
+class PublicEnds(NamedTuple):
     """What decides the ends of the game: a board, or for games of few deals a matrix for each way to end."""
 
     board: ShowdownBoard

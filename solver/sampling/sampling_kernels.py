@@ -4,7 +4,7 @@
 Shared by all walks: `nodes` NODE_DTYPE[N]; `table` float64[2E], see `regret_kernels`; `deal` int32[2, S], each
 player's bucket on each street; `outcomes` float64[details], what cards decide, to player 0; `frames`, the stack;
 `rng` uint64[4]. A walk goes down to a terminal, then up through the frames whose actions are all done. It returns the
-number of nodes visited: decisions and ends, as the papers count; a street change is no node.
+number of nodes visited: decisions and ends, as the papers count; a street change is not a node.
 """
 
 from typing import NamedTuple
@@ -61,9 +61,9 @@ def prunes(rng, options):
 
 @kernel
 def is_hopeless(nodes, regrets, at, row, sigma, action, last_street, options):
-    """Whether a pruning walk passes over an action of node `at`: not played, and far from being so.
+    """Whether a pruning walk passes over an action of node `at`: it is not played, and far from it.
 
-    Never on the last street, never into the end of the game: what is cheap to look at stays in sight.
+    Never on the last street, never into the end of the game: what is cheap to walk is always walked.
     """
     if sigma != 0.0 or regrets[row + action] >= options.prune_below or nodes[at].street >= last_street:
         return False
@@ -94,6 +94,53 @@ def update_regrets(table, row, num_actions, sigma, values, scale, floor):
         if sigma[a] != PASSED_OVER:
             table[row + a] = max(table[row + a] + scale * (values[a] - value), floor)
     return value
+
+
+# The way up, shared by all walks: `top` is the uppermost frame, with the node `nodes[frames.node[top]]`.
+
+
+@kernel(_nrt=False)
+def hand_up(frames, top, value):
+    """Give the frame the value of its action under way; returns the action that is next."""
+    action = frames.action[top]
+    if action >= 0:
+        frames.value[top, action] = value
+    return action + 1
+
+
+@kernel(_nrt=False)
+def pass_over(frames, top, action):
+    """Leave an action out: its regret stays as it is."""
+    frames.sigma[top, action] = PASSED_OVER
+    frames.value[top, action] = 0.0
+    return action + 1
+
+
+@kernel(_nrt=False)
+def pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options):
+    """The first action from `action` on that a pruning walk does not pass over."""
+    at, row = frames.node[top], frames.row[top]
+    while action < np.int64(nodes[at].num_children) and is_hopeless(
+        nodes, regrets, at, row, frames.sigma[top, action], action, last_street, options
+    ):
+        action = pass_over(frames, top, action)
+    return action
+
+
+@kernel(_nrt=False)
+def go_down(nodes, frames, top, action):
+    """Begin an action; returns the node it leads to."""
+    frames.action[top] = action
+    return nodes[frames.node[top]].first_child + action
+
+
+@kernel(_nrt=False)
+def leave(nodes, table, frames, top, scale, options):
+    """All actions are done: update the regrets; returns the value of the node."""
+    num_actions = np.int64(nodes[frames.node[top]].num_children)
+    return update_regrets(
+        table, frames.row[top], num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
+    )
 
 
 @kernel
@@ -142,30 +189,17 @@ def walk_external_from(
             top = depth - 1
             at = frames.node[top]
             num_actions = np.int64(nodes[at].num_children)
-            row = frames.row[top]
-            action = frames.action[top]
-            if action >= 0:
-                frames.value[top, action] = value
-            action += 1
-            while (
-                pruning
-                and action < num_actions
-                and is_hopeless(nodes, table, at, row, frames.sigma[top, action], action, last_street, options)
-            ):
-                frames.sigma[top, action] = PASSED_OVER
-                frames.value[top, action] = 0.0
-                action += 1
+            action = hand_up(frames, top, value)
+            if pruning:
+                action = pass_over_hopeless(nodes, table, frames, top, action, last_street, options)
             if action < num_actions:
-                frames.action[top] = action
-                at = nodes[at].first_child + action
+                at = go_down(nodes, frames, top, action)
                 if action + 1 < num_actions:
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
             if not pruning:
-                match_regrets(table, row, num_actions, frames.sigma[top])
-            value = update_regrets(
-                table, row, num_actions, frames.sigma[top], frames.value[top], weight, options.regret_floor
-            )
+                match_regrets(table, frames.row[top], num_actions, frames.sigma[top])
+            value = leave(nodes, table, frames, top, weight, options)
             depth = top
         if depth == 0:
             return value, num_visited
@@ -236,10 +270,7 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
             num_actions = np.int64(nodes[at].num_children)
             player = nodes[at].player
             row = frames.row[top]
-            action = frames.action[top]
-            if action >= 0:
-                frames.value[top, action] = value
-            action += 1
+            action = hand_up(frames, top, value)
             opponent_reach = frames.weight[top, 1 - player]
             while action < num_actions:
                 unreached = opponent_reach == 0.0 and frames.sigma[top, action] == 0.0
@@ -248,21 +279,16 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
                 )
                 if not (unreached or hopeless):
                     break
-                frames.sigma[top, action] = PASSED_OVER
-                frames.value[top, action] = 0.0
-                action += 1
+                action = pass_over(frames, top, action)
             if action < num_actions:
-                frames.action[top] = action
                 own = frames.weight[top, player] * frames.sigma[top, action]
                 reach = (own, opponent_reach) if player == 0 else (opponent_reach, own)
-                at = nodes[at].first_child + action
+                at = go_down(nodes, frames, top, action)
                 if action + 1 < num_actions:
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
             scale = opponent_reach if player == 0 else -opponent_reach
-            value = update_regrets(
-                table, row, num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
-            )
+            value = leave(nodes, table, frames, top, scale, options)
             depth = top
         if depth == 0:
             return num_visited, value
@@ -390,10 +416,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
             at = frames.node[top]
             num_actions = np.int64(nodes[at].num_children)
             row = frames.row[top]
-            action = frames.action[top]
-            if action >= 0:
-                frames.value[top, action] = value
-            action += 1
+            action = hand_up(frames, top, value)
             while action < num_actions:
                 rho = sampling_probability(table[row + num_actions + action], frames.weight[top, 1], options)
                 hopeless = pruning and is_hopeless(
@@ -407,14 +430,11 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                     frames.sigma[top, action] = PASSED_OVER
                 action += 1
             if action < num_actions:
-                frames.action[top] = action
-                at = nodes[at].first_child + action
+                at = go_down(nodes, frames, top, action)
                 if action + 1 < num_actions:
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = update_regrets(
-                table, row, num_actions, frames.sigma[top], frames.value[top], 1.0, options.regret_floor
-            )
+            value = leave(nodes, table, frames, top, 1.0, options)
             depth = top
         if depth == 0:
             return num_visited

@@ -99,7 +99,7 @@ def bucket_probabilities(joint: JointDeals) -> Float:
 
 
 @dataclass
-class _Worker:
+class _VectorWorker:
     """What one thread needs for itself; deals and walks draw from two streams, so that blocks may be cut anywhere."""
 
     deal_rng: npt.NDArray[np.uint64]
@@ -137,8 +137,8 @@ class VectorSampling:
         self._probability = bucket_probabilities(joint)
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
-    def _make_worker(self, index: int) -> _Worker:
-        return _Worker(
+    def _make_worker(self, index: int) -> _VectorWorker:
+        return _VectorWorker(
             deal_rng=self.rng[2 * index],
             walk_rng=self.rng[2 * index + 1],
             frames=make_sampling_frames(self.game),
@@ -184,7 +184,7 @@ class VectorSampling:
                         worker.updates[:] = 0.0
                         worker.drawn[:] = 0.0
 
-    def _work(self, steps: Float, first: int, last: int, share: tuple[_Worker, int]) -> int:
+    def _work(self, steps: Float, first: int, last: int, share: tuple[_VectorWorker, int]) -> int:
         """The walks of one thread: for each step and each traverser from first to last - 1, so many."""
         worker, num_walks = share
         rules = self.rules

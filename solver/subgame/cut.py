@@ -3,11 +3,14 @@
 import numpy as np
 
 from foldwise.game.arrays import Ints
+from foldwise.game.showdown import empty_lane_sums
 from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver.subgame.block_kernels import BlockFrames, Blocks
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
 
-_PIECES_PER_THREAD = 8
+_RIVER_PIECES = 16
+_BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB
 _NUM_GROUPS = 16  # of boards, whose leaf values one thread adds; so no more threads than this are of use on a turn
 
 
@@ -32,17 +35,57 @@ def cut_turn(nodes: Nodes, num_hands: int) -> Leaves:
     return _make_leaves(nodes, starts, num_hands)
 
 
-def cut_river(nodes: Nodes, threads: int, num_hands: int) -> Leaves:
-    """Leaves below the top of the tree, enough of them for all threads; for one thread the root alone."""
+def cut_river(nodes: Nodes, num_hands: int) -> Leaves:
+    """Leaves below the top of the tree, enough of them for threads to share; a small tree stays whole."""
     cut = [0]
-    while len(cut) < (1 if threads == 1 else _PIECES_PER_THREAD * threads):
-        opened = [at for at in cut if nodes[at]["kind"] == DECISION]
+    while len(cut) < _RIVER_PIECES:
+        opened = [at for at in cut if _subtree_size(nodes, at) > _BLOCK_NODES]
         if not opened:
             break
         largest = max(opened, key=lambda at: _subtree_size(nodes, at))
         cut.remove(largest)
         cut.extend(children(nodes, largest))
     return _make_leaves(nodes, {at: at for at in cut if nodes[at]["kind"] == DECISION}, num_hands)
+
+
+def cut_blocks(nodes: Nodes) -> Blocks:
+    """The largest subtrees of the last street that are small enough to be walked as wholes."""
+    last_street = nodes["street"].max()
+    number = np.full(len(nodes), -1, dtype=np.int32)
+    start, order, first_child, rows = [0], [], [], []
+    left = [0]
+    while left:
+        at = left.pop()
+        node = nodes[at]
+        if node["kind"] != DECISION or node["street"] != last_street or _subtree_size(nodes, at) > _BLOCK_NODES:
+            left.extend(children(nodes, at))
+            continue
+        number[at] = len(start) - 1
+        block, row = [at], 0
+        for inner in block:  # grows on the way: breadth first
+            first_child.append(len(block))
+            rows.append(row)
+            block.extend(children(nodes, inner))
+            row += len(children(nodes, inner))
+        order.extend(block)
+        start.append(len(order))
+    arrays = (np.array(numbers, dtype=np.int32) for numbers in (start, order, first_child, rows))
+    return Blocks(number, *arrays)
+
+
+def make_block_frames(nodes: Nodes, blocks: Blocks, num_hands: int) -> BlockFrames:
+    """Scratch of one thread for any of the blocks."""
+    sizes = np.diff(blocks.start)
+    most = int(sizes.max(initial=1))
+    return BlockFrames(
+        reach=np.zeros((2, most, num_hands), dtype=np.float32),
+        reach_at=np.zeros((2, most), dtype=np.int32),
+        sigma=np.zeros((most, num_hands), dtype=np.float32),  # every node but the top is an action's
+        value=np.zeros((most, num_hands), dtype=np.float32),
+        total=np.zeros(num_hands, dtype=np.float32),
+        ends=np.zeros(most, dtype=np.int64),
+        lanes=empty_lane_sums(5),
+    )
 
 
 def _make_leaves(nodes: Nodes, starts: dict[int, int], num_hands: int) -> Leaves:

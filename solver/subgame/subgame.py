@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,22 @@ from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
+from foldwise.game.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
 from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.showdown_lane_kernels import LaneBoard
 from foldwise.game.tree import BetMenu
 from foldwise.game.tree_kernels import CHANCE, DECISION
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule
+from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
+from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
+from foldwise.solver.subgame.block_kernels import BlockFrames
 from foldwise.solver.subgame.cut import (
     children,
+    cut_blocks,
     cut_river,
     cut_turn,
+    make_block_frames,
     num_groups,
     number_actions,
     share_boards,
@@ -36,11 +41,13 @@ from foldwise.solver.subgame.cut import (
     subtree_depth,
 )
 from foldwise.solver.subgame.gadget import Gadget, RootChoice
-from foldwise.solver.subgame.subgame_kernels import FROZEN, Rules, SubgameFrames, match_hands, walk_pieces, walk_subtree
+from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
+from foldwise.solver.subgame.subgame_kernels import SubgameFrames, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Path, build_subtree
 from foldwise.solver.subgame.workspace import Workspace
 
 Kind = Literal["average", "best"]
+Board = TypeVar("Board", ShowdownBoard, LaneBoard)
 
 _RIVER_CARDS = 5
 _NUM_RIVERS = 48
@@ -57,6 +64,7 @@ class _Thread:
     pieces: Ints
     places: Ints
     frames: SubgameFrames
+    block_frames: BlockFrames
     prefix_sums: ShowdownSums
 
 
@@ -75,7 +83,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 class Subgame:
     """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
 
-    `schedule` is a name of `full_width.vector_cfr.SCHEDULES` or one's own. `gadget` lets the opponent choose at the root.
+    `schedule` is a name of `samplers.FULL_WIDTH` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
     and never change. `extra_sizes` maps paths on the root's street to raise-to amounts beyond the menu. `workspace` is
     memory to share with other subgames.
@@ -112,11 +120,11 @@ class Subgame:
         for at, path in enumerate(self.paths):
             self._node_at.setdefault(path, at)
         self.actions = self.actions_at(0)
-        self._schedule = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+        self._schedule: Schedule = load_rule(schedule) if isinstance(schedule, str) else schedule
         self._workspace = workspace or Workspace()
 
         self._on_river = len(board) == _RIVER_CARDS
-        self.board, self._boards, self.river_cards = _boards_below(tuple(board))
+        self.board, self._boards, self._lane_boards, self.river_cards = _boards_below(tuple(board))
         self._to_trunk = _places(self.board, self._boards)
         self._board_weight = np.float32(1.0 if self._on_river else 1.0 / _HIDDEN_RIVERS)
         num_hands, num_trunk_hands, num_boards = (
@@ -125,12 +133,13 @@ class Subgame:
             len(self.river_cards),
         )
         if self._on_river:
-            self._leaves = cut_river(self.nodes, threads, num_trunk_hands)
+            self._leaves = cut_river(self.nodes, num_trunk_hands)
             shares = samples = share_pieces(self.nodes, self._leaves, threads)
         else:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
             shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
         self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
+        self._blocks = cut_blocks(self.nodes)
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
 
@@ -144,6 +153,7 @@ class Subgame:
                 pieces=pieces,
                 places=places,
                 frames=_make_frames(depth, max_actions, num_hands),
+                block_frames=make_block_frames(self.nodes, self._blocks, num_hands),
                 prefix_sums=empty_sums(_RIVER_CARDS, np.float32),
             )
             for pieces, places in zip(shares, samples)
@@ -310,12 +320,15 @@ class Subgame:
             self._trunk_regrets,
             self._trunk_sums,
             self.board,
+            _one_board(self._lane_boards, 0),
             self._trunk_prefix_sums,
             True,
             self._leaves,
             self._leaf_values,
+            self._blocks,
             rules,
             self._trunk_frames,
+            self._threads[0].block_frames,
         )
         return int(visited) * self.board.pairs.size
 
@@ -328,12 +341,15 @@ class Subgame:
             self._regrets,
             self._sums,
             self._boards,
+            self._lane_boards,
             self._to_trunk,
             board_weight,
             thread.prefix_sums,
             self._leaves,
+            self._blocks,
             rules,
             thread.frames,
+            thread.block_frames,
             self._group_values,
         )
         return int(visited)
@@ -381,7 +397,7 @@ class Subgame:
         if self._in_trunk(at) and not self._on_river:
             raise DefinitionError(f"values at node {at}: expected the root (see values) or a node on the river")
         which = self._board_of(river)
-        board = ShowdownBoard(*(arrays[which] for arrays in self._boards))
+        board = _one_board(self._boards, which)
         thread = self._threads[0]
         other_reach = self.reach(at, 1 - player, river)[board.pairs]
         mass = max(float(other_reach.sum()), _LEAST_MASS)
@@ -394,12 +410,15 @@ class Subgame:
             self._regrets[which],
             self._sums[which],
             board,
+            _one_board(self._lane_boards, which),
             thread.prefix_sums,
             False,
             self._leaves,
             self._leaf_values,
+            self._blocks,
             _RULES[kind],
             thread.frames,
+            thread.block_frames,
         )
         out = np.zeros(NUM_PAIRS)
         out[board.pairs] = mass * thread.frames.value[0, 0]
@@ -482,15 +501,21 @@ def _check(state: BettingState, board: Sequence[int], ranges: tuple[Float, Float
 
 
 @lru_cache(maxsize=4)  # a street may be solved more than once, and by both players of a table
-def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard, list[int]]:
-    """A board's own hands, those of all full boards it can become, and the last card of each."""
+def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard, LaneBoard, list[int]]:
+    """A board's own hands, those of all full boards it can become, twice, and the last card of each."""
     is_full = len(board) == _RIVER_CARDS
     rivers = [board] if is_full else [(*board, card) for card in range(52) if card not in board]
-    return make_board(board), _stack([make_board(river) for river in rivers]), [river[-1] for river in rivers]
+    boards = [make_board(river) for river in rivers]
+    lane_boards = [make_lane_board(one) for one in boards]
+    return make_board(board), _stack(boards), _stack(lane_boards), [river[-1] for river in rivers]
 
 
-def _stack(boards: list[ShowdownBoard]) -> ShowdownBoard:
-    return ShowdownBoard(*(np.stack(arrays) for arrays in zip(*boards)))
+def _stack(boards: list[Board]) -> Board:
+    return type(boards[0])(*(np.stack(arrays) for arrays in zip(*boards)))
+
+
+def _one_board(boards: Board, which: int) -> Board:
+    return type(boards)(*(arrays[which] for arrays in boards))
 
 
 def _places(trunk: ShowdownBoard, boards: ShowdownBoard) -> npt.NDArray[np.uint16]:

@@ -16,10 +16,10 @@ import numpy as np
 
 from foldwise.game.compiled import kernel
 from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
+from foldwise.game.showdown_lane_kernels import LaneBoard
 from foldwise.game.tree_kernels import DECISION, FOLDED
-
-_LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
-FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody learns there, nor responds
+from foldwise.solver.subgame.block_kernels import walk_block
+from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, value_decision
 
 
 class SubgameFrames(NamedTuple):
@@ -42,92 +42,28 @@ class Leaves(NamedTuple):
     reach: np.ndarray  # float32[K, 2, n of the trunk]: the traverser's, the opponent's
 
 
-class Rules(NamedTuple):
-    """Numbers of one iteration (see `solver.full_width.vector_cfr.Steps`) and what a walk is for."""
-
-    positive: np.float32
-    negative: np.float32
-    sum_factor: np.float32
-    sum_weight: np.float32
-    floor: np.float32
-    learns: bool  # tables change
-    averages: bool  # strategies are the averages instead of the current ones
-    responds: bool  # the traverser plays his best action instead of his strategy
-
-
-@kernel(_nrt=False)
-def match_hands(weights, sigma, total):  # float32[actions, n] regrets or sums, [A, n], [n]
-    """Strategies of all hands in proportion to their positive weights; uniform without any."""
-    num_actions, num_hands = weights.shape
-    uniform = np.float32(1.0 / num_actions)
-    zero = np.float32(0.0)
-    total[:] = zero
-    for a in range(num_actions):
-        row, out = weights[a], sigma[a]
-        for h in range(num_hands):
-            weight = row[h] if row[h] > zero else zero
-            out[h] = weight
-            total[h] += weight
-    for h in range(num_hands):
-        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
-    for a in range(num_actions):
-        out = sigma[a]
-        for h in range(num_hands):
-            out[h] = out[h] * total[h] if total[h] > zero else uniform
-
-
-@kernel(_nrt=False)
-def _copy(source, out):  # an assignment of whole arrays would allocate, in case they overlap
-    for h in range(out.size):
-        out[h] = source[h]
-
-
-@kernel(_nrt=False)
-def _add_products(left, right, out):
-    for h in range(out.size):
-        out[h] += left[h] * right[h]
-
-
-@kernel(_nrt=False)
-def _multiply(left, right, out):
-    for h in range(out.size):
-        out[h] = left[h] * right[h]
-
-
-@kernel(_nrt=False)
-def _add(part, out):
-    for h in range(out.size):
-        out[h] += part[h]
-
-
-@kernel(_nrt=False)
-def _raise_to(part, out):
-    for h in range(out.size):
-        out[h] = part[h] if part[h] > out[h] else out[h]
-
-
-@kernel(_nrt=False)
-def _learn_regrets(regret, action_value, value, positive, negative, floor):
-    for h in range(regret.size):
-        kept = regret[h] * (positive if regret[h] > np.float32(0.0) else negative)
-        changed = kept + (action_value[h] - value[h])
-        regret[h] = changed if changed > floor else floor
-
-
-@kernel(_nrt=False)
-def _learn_sums(strategy_sum, reach, sigma, factor, weight):
-    for h in range(strategy_sum.size):
-        strategy_sum[h] = strategy_sum[h] * factor + weight * reach[h] * sigma[h]
-
-
 @kernel(_nrt=False)
 def walk_subtree(
-    nodes, root, traverser, regrets, sums, board, prefix_sums, in_trunk, leaves, leaf_values, rules, frames
+    nodes,
+    root,
+    traverser,
+    regrets,
+    sums,
+    board,
+    lane_board,
+    prefix_sums,
+    in_trunk,
+    leaves,
+    leaf_values,
+    blocks,
+    rules,
+    frames,
+    block_frames,
 ):
     """Values of the traverser's hands at `root`, left in `frames.value[0, 0]`; his tables learn if the rules say so.
 
     Reach vectors of the root are the caller's, in frame 0. In the trunk a leaf hands back its values, and the reach
-    vectors it was reached with are kept. Returns nodes visited.
+    vectors it was reached with are kept. Outside of it, blocks are walked as wholes. Returns nodes visited.
     """
     frames.node[0] = root
     frames.action[0] = -1
@@ -143,9 +79,17 @@ def walk_subtree(
         value = frames.value[depth, frames.action[depth - 1] if depth > 0 else 0]
         if in_trunk and leaves.number[at] >= 0:
             leaf = leaves.number[at]
-            _copy(frames.reach[frames.reach_at[depth, traverser], traverser], leaves.reach[leaf, 0])
-            _copy(frames.reach[frames.reach_at[depth, opponent], opponent], leaves.reach[leaf, 1])
-            _copy(leaf_values[leaf], value)
+            copy(frames.reach[frames.reach_at[depth, traverser], traverser], leaves.reach[leaf, 0])
+            copy(frames.reach[frames.reach_at[depth, opponent], opponent], leaves.reach[leaf, 1])
+            copy(leaf_values[leaf], value)
+            depth -= 1
+            continue
+        if not in_trunk and blocks.number[at] >= 0:
+            for side in range(2):
+                copy(frames.reach[frames.reach_at[depth, side], side], block_frames.reach[side, 0])
+            num_visited += walk_block(
+                nodes, blocks, blocks.number[at], traverser, regrets, sums, lane_board, rules, block_frames, value
+            )
             depth -= 1
             continue
         if node.kind != DECISION:
@@ -170,33 +114,15 @@ def walk_subtree(
         if action < num_actions:
             frames.action[depth] = action
             reach = frames.reach[frames.reach_at[depth, player], player]
-            _multiply(reach, sigma[action], frames.reach[depth + 1, player])
+            multiply(reach, sigma[action], frames.reach[depth + 1, player])
             frames.reach_at[depth + 1, player] = depth + 1
             frames.reach_at[depth + 1, 1 - player] = frames.reach_at[depth, 1 - player]
             frames.node[depth + 1] = node.first_child + action
             frames.action[depth + 1] = -1
             depth += 1
             continue
-        action_value = frames.value[depth + 1]
-        if player != traverser:
-            _copy(action_value[0], value)
-            for a in range(1, num_actions):
-                _add(action_value[a], value)
-        elif rules.responds and node.detail != FROZEN:
-            _copy(action_value[0], value)
-            for a in range(1, num_actions):
-                _raise_to(action_value[a], value)
-        else:
-            _multiply(sigma[0], action_value[0], value)
-            for a in range(1, num_actions):
-                _add_products(sigma[a], action_value[a], value)
-        if player == traverser and rules.learns and node.detail != FROZEN:
-            reach = frames.reach[frames.reach_at[depth, player], player]
-            for a in range(num_actions):
-                _learn_regrets(
-                    regrets[node.base + a], action_value[a], value, rules.positive, rules.negative, rules.floor
-                )
-                _learn_sums(sums[node.base + a], reach, sigma[a], rules.sum_factor, rules.sum_weight)
+        reach = frames.reach[frames.reach_at[depth, player], player]
+        value_decision(node, traverser, sigma, frames.value[depth + 1], reach, regrets, sums, rules, value)
         depth -= 1
     return num_visited
 
@@ -209,12 +135,15 @@ def walk_pieces(
     regrets,  # float32[B, T, n]
     sums,
     boards,  # ShowdownBoard of arrays [B, ...]
+    lane_boards,  # LaneBoard of arrays [B, ...]
     to_trunk,  # uint16[B, n]: the place in the trunk's order of each hand of a board
     board_weight,  # chance of a board, both players' cards being known
     prefix_sums,
     leaves,
+    blocks,
     rules,
     frames,
+    block_frames,
     leaf_values,  # float32[G, K, n of the trunk]: added to, at the piece's group
 ):
     """One walk in each of the pieces; returns hands times nodes visited."""
@@ -222,6 +151,16 @@ def walk_pieces(
     for p in range(pieces.shape[0]):
         leaf, b = pieces[p, 0], pieces[p, 1]
         board = ShowdownBoard(boards.pairs[b], boards.ranks[b], boards.cards[b], boards.places[b], boards.members[b])
+        lane_board = LaneBoard(
+            lane_boards.hands[b],
+            lane_boards.below[b],
+            lane_boards.up_to[b],
+            lane_boards.high[b],
+            lane_boards.low[b],
+            lane_boards.members[b],
+            lane_boards.members_below[b],
+            lane_boards.members_up_to[b],
+        )
         places = to_trunk[b]
         own, other = leaves.reach[leaf, 0], leaves.reach[leaf, 1]
         own_reach, other_reach = frames.reach[0, traverser], frames.reach[0, 1 - traverser]
@@ -235,31 +174,17 @@ def walk_pieces(
             regrets[b],
             sums[b],
             board,
+            lane_board,
             prefix_sums,
             False,
             leaves,
             leaf_values[0],
+            blocks,
             rules,
             frames,
+            block_frames,
         )
         value, out = frames.value[0, 0], leaf_values[pieces[p, 2], leaf]
         for i in range(places.size):
             out[places[i]] += board_weight * value[i]
     return num_visited * to_trunk.shape[1]
-
-
-@kernel(_nrt=False)
-def enter_by_choice(regrets, forced, offered, sigma, total, out):  # float32[2, n], [n], scalar, [2, n], [n], [n]
-    """With what each hand comes in: what must, and the share of what is offered a choice that chooses so."""
-    match_hands(regrets, sigma, total)
-    for h in range(out.size):
-        out[h] = forced[h] + offered * sigma[0, h]
-
-
-@kernel(_nrt=False)
-def learn_choice(regrets, sigma, inside, outside, total, rules):  # as above; values [n] of coming in and of staying out
-    """Regrets of the choice between coming in and staying out."""
-    _multiply(sigma[0], inside, total)
-    _add_products(sigma[1], outside, total)
-    _learn_regrets(regrets[0], inside, total, rules.positive, rules.negative, rules.floor)
-    _learn_regrets(regrets[1], outside, total, rules.positive, rules.negative, rules.floor)

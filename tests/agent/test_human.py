@@ -65,7 +65,7 @@ def test_answers_in_chips(betting, board, typed, expected):
 @pytest.mark.parametrize(
     "betting, board, typed, message",
     [
-        ("", "", "zzz", "is no answer"),
+        ("", "", "zzz", "is not an answer"),
         ("", "", "b", "expected chips, as b 300"),
         ("", "", "b many", "expected chips, as b 300"),
         ("", "", "b 150", "150 is not possible: raise to between 200 and 20000"),
@@ -262,7 +262,7 @@ def test_duel_in_a_terminal(leduc, tmp_path):
             process.kill()
         os.close(ours)
     assert process.returncode == 0, written
-    assert "is no answer" in written
+    assert "is not an answer" in written
     assert "hand 6 is over" in written
     assert "bot with" in written
     assert "6 hands" in written

@@ -6,7 +6,6 @@ import pytest
 
 from foldwise.agent.player import make_player
 from foldwise.cli.main import main
-from foldwise.cli.support.players import resolve_player
 from foldwise.game.betting import CALL_ACTION
 from foldwise.game.errors import DefinitionError
 
@@ -37,14 +36,13 @@ def test_a_player_from_a_file(caller):
     player = make_player("python:caller.py:Caller", 7)
     assert player.seed == 7
     assert player.choose(None) == CALL_ACTION
-    assert resolve_player("python:caller.py:Caller") == f"python:{caller / 'caller.py'}:Caller"
 
 
 @pytest.mark.parametrize(
     "spec, message",
     [
-        ("python:caller.py", "expected python:FILE.py:CLASS"),
-        ("python:none.py:Caller", "a file that is there"),
+        ("python:caller.py", "expected python:FILE.py:NAME"),
+        ("python:none.py:Caller", "a file that exists"),
         ("python:caller.py:Other", "no attribute 'Other'"),
         ("python:caller.py:Mute", r"no choose\(state\)"),
         ("python:broken.py:Caller", "SyntaxError"),

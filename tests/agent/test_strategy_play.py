@@ -15,8 +15,7 @@ from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.policy_kernels import postprocess_policy
-from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, parse_spec
-from foldwise.agent.translation import Mapping, Translation
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
@@ -29,7 +28,6 @@ from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, 
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import seat_values, state_lines
 from foldwise.postprocess.language import parse_pipeline
-from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
 from tests.support.made_strategies import (
     NUM_BUCKETS,
@@ -399,15 +397,6 @@ def test_a_program_is_compared_like_the_strategy_it_plays(folders, capsys):
     folder = run(capsys, *common, f"strategy:{folders[1]}|purify")["rows"][0]["results"][0]
     assert program["hands"] == folder["hands"] == 40
     assert program["mean_mbb"] == folder["mean_mbb"]
-
-
-def test_a_strategys_name_holds_postprocessing_and_translation():
-    assert parse_spec("runs/a") == (Path("runs/a"), Pipeline(), Translation())
-    spec = parse_spec("runs/a|new(0.2)|arithmetic deterministic")
-    assert (str(spec.pipeline), spec.translation) == ("new(0.2)", Translation(Mapping.ARITHMETIC, False))
-    assert parse_spec("runs/a||geometric").translation == Translation(Mapping.GEOMETRIC)
-    with pytest.raises(DefinitionError, match="translation 'harmonic': expected pseudo-harmonic"):
-        parse_spec("runs/a|none|harmonic")
 
 
 def test_explanations_name_everything(folders):

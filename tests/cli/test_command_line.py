@@ -13,13 +13,13 @@ from typing import Annotated
 import pytest
 import typer
 
+from foldwise.abstraction.storage.whole_file import written_whole
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli import entry
 from foldwise.cli.main import COMMANDS, main
 from foldwise.cli.support.output import stdout
 from foldwise.cli.support.requests import add_command
 from foldwise.game.errors import FormatError
-from foldwise.matches.plan import written_whole
 from tests.support.network import write_strategy
 from tests.support.places import ROOT
 

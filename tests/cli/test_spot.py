@@ -105,7 +105,7 @@ def test_interrupt_keeps_what_is_solved(
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"board": "4s8hTc9h9h"}, "a card stands there twice"),
+        ({"board": "4s8hTc9h9h"}, "a card appears twice"),
         ({"board": "4s8hTc"}, "expected the 4 cards of a turn or the 5 of a river"),
         ({"board": "4s8hTc9hXx"}, "card 'Xx'"),
         ({"pot": 0}, "pot: Input should be greater than or equal to 1 (got 0)"),

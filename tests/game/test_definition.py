@@ -179,7 +179,7 @@ def test_missing_line_is_named(line, key):
 
 
 def test_missing_line_points_at_an_unknown_one():
-    with pytest.raises(DefinitionError, match=r"no line for numRanks: .*; line 9, 'numRank = 13', is no known key"):
+    with pytest.raises(DefinitionError, match=r"no line for numRanks: .*; line 9, 'numRank = 13', is not a known key"):
         parse_definition(changed("numRanks = 13", "numRank = 13"))
 
 

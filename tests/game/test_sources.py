@@ -1,4 +1,4 @@
-"""What a kept table was made from: the sources its module imports, at any remove, and no others."""
+"""What a cached table was made from: the sources its module imports, directly or indirectly, and no others."""
 
 import shutil
 from pathlib import Path

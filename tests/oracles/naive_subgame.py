@@ -9,7 +9,7 @@ from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.library import find_definition
 from foldwise.game.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.tree_kernels import CHANCE, FOLDED, SHOWDOWN
-from foldwise.solver.full_width.vector_cfr import SCHEDULES
+from foldwise.solver.full_width.schedules import discounted
 from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
 
@@ -94,12 +94,12 @@ class SlowSolver:
         if t == 0:
             return np.max(values, axis=0)
         self.learn(regrets, np.array(values), value, t)
-        sums[:] = sums * SCHEDULES["dcfr"](np.array([float(t)])).sum_factor[0] + own * sigma
+        sums[:] = sums * discounted(np.array([float(t)])).sum_factor[0] + own * sigma
         return value
 
     @staticmethod
     def learn(regrets: Float, values: Float, value: Float, t: int) -> None:
-        steps = SCHEDULES["dcfr"](np.array([float(t)]))
+        steps = discounted(np.array([float(t)]))
         regrets[:] = regrets * np.where(regrets > 0, steps.positive, steps.negative) + (values - value)
 
     @staticmethod

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foldwise.agent.tracker import Seat
-from foldwise.agent.translation import CALL_INDEX, Mapping, read_bet
+from foldwise.agent.translation import Mapping
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.rng import counter_uniform
 from foldwise.game.tree import CALL_CODE, FOLD_CODE
@@ -14,6 +14,7 @@ from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import ALL_IN, BET, Actions
 from foldwise.postprocess.transforms import CALL as CALL_KIND
 from foldwise.postprocess.transforms import FOLD as FOLD_KIND
+from tests.oracles.naive_translation import CALL_INDEX, read_bet
 
 
 class NaiveTracker:

@@ -18,7 +18,7 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_game
 from foldwise.solver.config import RunConfig
 from foldwise.solver.response.best_response import ExactResponse
-from foldwise.solver.run import Run, make_solver
+from foldwise.solver.run import SolverRun, make_solver
 from tests.support.places import CONFIGS
 
 
@@ -27,7 +27,7 @@ def make_config(game="leduc", **solver):
 
 
 def run_to_end(config, folder, resume=False):
-    run = Run(build_abstract_game(config), config, folder, resume)
+    run = SolverRun(build_abstract_game(config), config, folder, resume)
     for _ in run:
         pass
     run.save()
@@ -110,7 +110,9 @@ def test_resume_keeps_discounts_and_skipping(tmp_path):
 
 
 def test_skipped_iterations_leave_no_trace_in_the_average(tmp_path):
-    run = Run(build_abstract_game(config := make_config(iterations=50, skip_iterations=50)), config, tmp_path, False)
+    run = SolverRun(
+        build_abstract_game(config := make_config(iterations=50, skip_iterations=50)), config, tmp_path, False
+    )
     for _ in run:
         pass
     assert run.save().reached == 0
@@ -120,7 +122,7 @@ def test_a_different_config_is_refused_with_the_difference(tmp_path):
     run_to_end(make_config(sampler="external", iterations=10), tmp_path)
     config = make_config(sampler="external", iterations=20, seed=2)
     with pytest.raises(FormatError, match=r"solver\.seed was 1, is 2"):
-        Run(build_abstract_game(config), config, tmp_path, True)
+        SolverRun(build_abstract_game(config), config, tmp_path, True)
 
 
 def test_threads_on_a_small_table_lose_no_update(tmp_path):
@@ -168,7 +170,7 @@ def test_a_failed_checkpoint_keeps_the_one_before(tmp_path, monkeypatch):
     config = make_config(sampler="external", iterations=100)
     run_to_end(config, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    run = Run(build_abstract_game(config), make_config(sampler="external", iterations=200), tmp_path, True)
+    run = SolverRun(build_abstract_game(config), make_config(sampler="external", iterations=200), tmp_path, True)
     run.solver.advance(50)
 
     def full_disk(descriptor):
@@ -271,7 +273,7 @@ def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypat
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_solving(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("foldwise.solver.run.Run.__init__", lambda *_: pytest.fail("solved first"))
+    monkeypatch.setattr("foldwise.solver.run.SolverRun.__init__", lambda *_: pytest.fail("solved first"))
     (tmp_path / "file").write_text("in the way")
     arguments = ["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path / "file" / "x"), "--iterations", "5"]
     assert main(arguments) == 2

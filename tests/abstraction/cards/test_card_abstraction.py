@@ -14,8 +14,8 @@ from foldwise.abstraction.cards import hand_strength_kernels
 from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.cards.card_building import build_cards
-from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.card_building import MAKERS, build_cards
+from foldwise.abstraction.cards.card_config import METHODS, CardConfig, PublicClusters, StreetCards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.percentile import (
     flop_class_rows,
@@ -44,7 +44,10 @@ def golden_strength():
 
 
 def test_preflop_fifths():
-    """Zinkevich et al. 2007: fifths of the 1,326 hands by E[HS^2] hold 264, 268, 264, 266, 264 combinations."""
+    """Fifths of the 1,326 hands by E[HS^2], as Zinkevich et al. (NIPS 2007, 4.1) define them; the counts are our own.
+
+    No paper prints them: they are what our strength table gives, kept so that a change of the rule for ties shows.
+    """
     masses, _, squares = golden_strength().T
     parts = np.searchsorted(thresholds_of(squares, masses, 5), squares.astype(np.uint64), side="right")
     assert np.bincount(parts, weights=masses).tolist() == [264, 268, 264, 266, 264]
@@ -388,3 +391,9 @@ def test_raw_numbers_are_distinct_for_distinct_cards(deck):
     hand, board = deck[:2], deck[2:5]
     assert abstraction.bucket(hand, board) == abstraction.bucket(hand[::-1], board[::-1])
     assert abstraction.bucket(hand, board) != abstraction.bucket(hand, [*deck[2:4], deck[5]])
+
+
+def test_every_method_has_its_maker():
+    assert METHODS.keys() == MAKERS.keys()
+    with pytest.raises(ValueError, match=r"got 'percentil' \(did you mean percentile\?\)"):
+        StreetCards(method="percentil", buckets=5)

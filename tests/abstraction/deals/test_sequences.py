@@ -30,7 +30,7 @@ from foldwise.game.library import find_game
 from foldwise.game.tree import CALL_CODE, FOLD_CODE
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
-from foldwise.solver.config import FULL_WIDTH, SolverConfig
+from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width import sparse_product
 from foldwise.solver.full_width.batch_cfr import BatchCfr
 from foldwise.solver.full_width.row_sum_kernels import WIDTH
@@ -38,6 +38,7 @@ from foldwise.solver.full_width.sparse_kernels import DEPTH
 from foldwise.solver.full_width.vector_cfr import VectorCfr
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse, _BatchResponder, _WalkResponder
+from foldwise.solver.samplers import FULL_WIDTH
 from foldwise.solver.sampling.chance_pieces import ChanceInPieces
 from tests.oracles.naive_solver import small_game
 

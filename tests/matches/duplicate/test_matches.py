@@ -25,7 +25,7 @@ from foldwise.matches.duplicate.match import play_match, seat_table
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
 from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
-from foldwise.matches.statistics import estimate, position_values, sequence_half_width
+from foldwise.matches.statistics import estimate, pair_values, sequence_half_width
 from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
 
 GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
@@ -236,8 +236,7 @@ def test_estimate_is_students():
 
 def test_positions_by_hand():
     first, second = [[10.0, -10.0], [-4.0, 4.0]], [[2.0, -2.0], [6.0, -6.0]]
-    assert position_values(first, second, 0).tolist() == [10.0, -6.0]
-    assert position_values(first, second, 1).tolist() == [-2.0, -4.0]
+    assert pair_values(first, second).tolist() == [[10.0, -2.0], [-6.0, -4.0]]
 
 
 def test_seats_from_log_lines():
@@ -350,7 +349,7 @@ def test_command_line_plays_writes_and_resumes(tmp_path, capsys):
         (["match", "bot:fold", "bot:call", "--game", "bluff-1-1"], "no ACPC table form"),
         (["match", "--resume", "/no/such/folder"], "holds no match"),
         (["dealer", "m", "hunl", "5", "1", "Alice"], "2 seats"),
-        (["dealer", "m", "hunl", "5", "1", "A", "B", "-p", "x"], "parted by commas"),
+        (["dealer", "m", "hunl", "5", "1", "A", "B", "-p", "x"], "separated by commas"),
         (["play", "bot:nobody", "127.0.0.1", "1"], "bot:strength"),
     ],
 )

@@ -15,7 +15,7 @@ from foldwise.game.errors import DefinitionError
 from foldwise.matches.network.block_store import BlockStore, Job
 from foldwise.matches.network.connection import Broker, read_broker, waits
 from foldwise.matches.network.coordinator import Coordinator
-from foldwise.matches.network.feed import MatchProgress, short_player
+from foldwise.matches.network.feed import MatchProgress
 from foldwise.matches.network.messages import (
     DropLog,
     MatchInfo,
@@ -178,12 +178,6 @@ def test_a_flood_of_bad_messages_is_not_a_flood_of_lines(caplog):
         drops.add("a/b", MessageError("no"))
     assert drops.dropped == 1000
     assert len(caplog.records) == DropLog.MOST_LINES + 1
-
-
-def test_short_names_tell_nothing_of_the_machine():
-    assert short_player("strategy:/home/me/runs/small|new(0.2)") == "strategy:small|new(0.2)"
-    assert short_player("cmd:/home/me/bot.sh") == "cmd:bot.sh"
-    assert short_player("bot:call") == "bot:call"
 
 
 class FeedDouble:

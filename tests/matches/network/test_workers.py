@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import numpy as np
 import pytest
 
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.library import find_definition
@@ -121,7 +122,7 @@ def test_blocks_are_the_match_in_pieces(table, job, strategies, expected):
 
 
 def test_fingerprints_name_what_plays(strategies, tmp_path):
-    one, two = (player_name(f"strategy:{strategies / name}|purify") for name in ("one", "two"))
+    one, two = (player_name(parse_player(f"strategy:{strategies / name}|purify")) for name in ("one", "two"))
     assert one.strategy != two.strategy and one.pipeline == "purify"
     shelf = StrategyShelf(strategies)
     assert shelf.scan() == sorted([one.strategy, two.strategy])
@@ -129,7 +130,7 @@ def test_fingerprints_name_what_plays(strategies, tmp_path):
     with pytest.raises(UnknownStrategyError, match="0000"):
         shelf.open("0" * 32)
     with pytest.raises(DefinitionError, match="other machines"):
-        player_name("cmd:/bin/true")
+        player_name(parse_player("cmd:/bin/true"))
 
 
 def test_store_counts_every_block_once(job, tmp_path):
@@ -153,7 +154,7 @@ def test_store_counts_every_block_once(job, tmp_path):
     assert again.num_done == 1 and again.is_done(3) and again.num_pairs == 500
     again.close()
     (tmp_path / BLOCKS_FILE).write_text('{"block": 1}\n')
-    with pytest.raises(FormatError, match="line 1 is no block"):
+    with pytest.raises(FormatError, match="line 1 is not a block"):
         BlockStore(job, tmp_path)
 
 
@@ -268,7 +269,7 @@ async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, e
         link.send(broker.topics.presence("ghost"), b"", True)
         await link.flush(20)
     assert np.array_equal(store.values, expected)
-    assert said.having("ghost is silent", "its 2 blocks go to others")
+    assert said.having("ghost has been silent", "its 2 blocks go to others")
 
 
 async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, job, tmp_path):

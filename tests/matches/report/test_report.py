@@ -23,7 +23,7 @@ from foldwise.matches.report.explanations import (
 )
 from foldwise.matches.report.page import report_page
 from foldwise.matches.report.replay import position_names, replay_steps, street_names
-from foldwise.matches.report.report import MatchReport, load_report, running_total, short_player
+from foldwise.matches.report.report import MatchReport, load_report, running_total
 from foldwise.matches.statistics import estimate
 from foldwise.matches.table.log import parse_state_line, read_log
 from tests.support.places import CONFIGS
@@ -306,9 +306,6 @@ def test_charts():
     assert svg.count("<circle") == 2
     assert svg.count('class="bar"') == 1
     assert "a&lt;b" in svg
-    assert short_player("strategy:/a/b/c|new(0.2)") == "strategy:c|new(0.2)"
-    assert short_player("strategy:/a/c|purify|pseudo-harmonic") == "strategy:c|purify"
-    assert short_player("cmd:/x/y/run.sh") == "cmd:run.sh"
 
 
 # ------------------------------------------------------------------------------------------------- in a real browser

@@ -8,9 +8,12 @@ import pytest
 
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
+from foldwise.matches.plan import MatchPlan
+from foldwise.matches.scores import SCORES, load_score
 from foldwise.matches.scoring.scorers import check_score
 from foldwise.matches.statistics import sequence_half_width
 from foldwise.solver.response.best_response import ExactResponse
@@ -120,10 +123,12 @@ def test_values_follow_the_strategy(capsys, folders, tmp_path):
 
 def test_bad_input_is_one_line(capsys, folders, tmp_path):
     good, _ = folders
-    assert "no strategy folder" in refused(
+    assert "is not a strategy" in refused(
         capsys, "match", good, "bot:call", "--game", "leduc", "--score", "expectation"
     )
-    assert "no player is a strategy" in refused(capsys, "tournament", "bot:call", "bot:fold", "--score", "aivat")
+    assert "is no strategy folder; it takes 1" in refused(
+        capsys, "tournament", "bot:call", "bot:fold", "--score", "aivat"
+    )
     assert "expected chips" in refused(capsys, "match", good, good, "--game", "leduc", "--score", "luck")
     assert "give one" in refused(capsys, "match", good, good, "--game", "leduc", "--score", "aivat", "--all-in-ev")
     assert "give a log" in refused(capsys, "score")
@@ -138,6 +143,15 @@ def test_bad_input_is_one_line(capsys, folders, tmp_path):
 
 
 def test_check_score_names_the_player():
-    check_score("aivat", ("strategy:x", "bot:call"))
+    players = parse_player("strategy:x"), parse_player("bot:call")
+    check_score("aivat", players)
     with pytest.raises(ValueError, match="bot:call"):
-        check_score("expectation", ("strategy:x", "bot:call"))
+        check_score("expectation", players)
+
+
+def test_every_line_of_the_table_of_scores_has_its_function():
+    """One of the two kinds; a plan knows the same names."""
+    for name, score in SCORES.items():
+        assert bool(score.log_scorer) != bool(score.board_values)
+        assert callable(load_score(score.log_scorer or score.board_values))
+        assert MatchPlan.model_fields["score"].metadata[0].func(name) == name

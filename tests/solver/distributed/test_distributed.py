@@ -23,8 +23,8 @@ from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
 from foldwise.game.tree_kernels import DECISION
 from foldwise.solver.distributed import child as child_module
 from foldwise.solver.distributed import child_kernels, top_kernels
-from foldwise.solver.distributed.batch import Answer, Batch, external_options
-from foldwise.solver.distributed.child import Child, card_game
+from foldwise.solver.distributed.batch import Batch, ChildAnswer, external_options
+from foldwise.solver.distributed.child import ClusterChild, card_game
 from foldwise.solver.distributed.flops import FLOPS_LEFT, FlopDeals, cluster_flops, make_flop_tables
 from foldwise.solver.distributed.head import weighted_values
 from foldwise.solver.distributed.pieces import Piece, assign_clusters, child_piece, make_piece, top_piece, whole_pieces
@@ -274,7 +274,7 @@ class TinyRun:
             whole_rest.copy_to(piece, 2, table, own)
             starts.append(own)
             interpreted_piece = dataclasses.replace(piece, nodes=as_objects(piece.nodes))
-            children.append(Child(game, interpreted_piece, TinyDeals(cluster), config, cluster))
+            children.append(ClusterChild(game, interpreted_piece, TinyDeals(cluster), config, cluster))
         top_change = np.zeros_like(top_table)
         changes = [np.zeros_like(own) for own in starts]
         options, frames, nodes = external_options(config.solver, 1.0), make_frames(game), as_objects(top.nodes)
@@ -312,7 +312,7 @@ class TinyRun:
                 answers = []
                 for child, start, change in zip(children, starts, changes):
                     mean = np.zeros(len(reached))
-                    found: list[Answer] = []
+                    found: list[ChildAnswer] = []
 
                     def answer(
                         script: Script, child: Any = child, start: Any = start, found: Any = found, batch: Any = batch
@@ -324,7 +324,7 @@ class TinyRun:
                     for choices in runs(answer):
                         mean += choices.probability * found[-1].values
                         change += weight * choices.probability * (child.table - start)
-                    answers.append(Answer(mean, found[-1].flops, 0, 0.0))
+                    answers.append(ChildAnswer(mean, found[-1].flops, 0, 0.0))
                 # The second pass is linear in the children's values, which are drawn apart: means give the mean.
                 after = top_table.copy()
                 again = walk(Script([chosen for chosen, _ in script.choices]), weighted_values(batch, answers), after)

@@ -22,7 +22,7 @@ from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
-from foldwise.solver.run import Run
+from foldwise.solver.run import SolverRun
 from foldwise.solver.sampling import public_deal_kernels, public_kernels
 from foldwise.solver.sampling.public_chance import (
     PublicChance,
@@ -33,7 +33,7 @@ from foldwise.solver.sampling.public_chance import (
     split_by_public_chance,
 )
 from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
-from foldwise.solver.sampling.public_kernels import Ends, Hands, walk_public
+from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, walk_public
 from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
 
 Array = npt.NDArray[np.float64]
@@ -74,10 +74,10 @@ def expected_change(game: AbstractGame, table: Array, sampler: str, traverser: i
     for part, weight in enumerate(parts.probability):
         hands = tuple(public_deal_kernels.hands_of_part(parts, part, player) for player in range(2))
         empty = make_ends(5)
-        ends = Ends(empty.board, empty.sums, 1.0, parts.fold[part], parts.settle[part])
+        ends = PublicEnds(empty.board, empty.sums, 1.0, parts.fold[part], parts.settle[part])
         after = table.copy()
 
-        def run(script: Script, hands: Any = hands, ends: Ends = ends, after: Array = after) -> None:
+        def run(script: Script, hands: Any = hands, ends: PublicEnds = ends, after: Array = after) -> None:
             after[:] = table
             if sampler == "pcs":
                 public_kernels.walk_public(nodes, after, hands, ends, 0, 2, 1.0, -inf, frames)
@@ -300,11 +300,11 @@ def test_regrets_stop_at_the_floor_and_skipped_iterations_leave_the_average_alon
 
 @pytest.mark.parametrize("sampler", ["pcs", "opcs", "spcs"])
 def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, sampler: str) -> None:
-    def run(folder: str, iterations: int, resume: bool) -> Run:
+    def run(folder: str, iterations: int, resume: bool) -> SolverRun:
         config = RunConfig.model_validate(
             {"name": "leduc", "game": "leduc", "solver": {"sampler": sampler, "iterations": iterations}}
         )
-        solved = Run(small_game("leduc"), config, tmp_path / folder, resume)
+        solved = SolverRun(small_game("leduc"), config, tmp_path / folder, resume)
         for _ in solved:
             pass
         solved.checkpoint()

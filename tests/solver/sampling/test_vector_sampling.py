@@ -16,11 +16,12 @@ from foldwise.abstraction.config import check_config
 from foldwise.game.errors import DefinitionError
 from foldwise.game.rng import make_state
 from foldwise.game.tree_kernels import DECISION
-from foldwise.solver.config import VECTOR_SAMPLED, RunConfig, SolverConfig
+from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.full_width import vector_kernels
 from foldwise.solver.full_width.vector_game import make_vector_game
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
+from foldwise.solver.samplers import SAMPLERS
 from foldwise.solver.sampling import sampling_policy_kernels, vector_sampling_kernels
 from foldwise.solver.sampling.sampling_policy_kernels import (
     SamplingRules,
@@ -50,6 +51,8 @@ from tests.oracles.naive_solver import (
 Array = npt.NDArray[np.float64]
 STEP = SamplingStep(alpha=0.4, beta=2.0, regret_weight=1.0, sum_weight=1.0)
 MODULES = (sampling_policy_kernels, vector_sampling_kernels, vector_kernels)
+
+VECTOR_SAMPLED = [name for name in SAMPLERS if "vector-" in name]
 
 
 @pytest.fixture

@@ -1,0 +1,53 @@
+"""Files that appear whole or not at all: written beside their place, and renamed there once they are on the disk."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+
+def sync_folder(folder: Path) -> None:
+    """Put a folder's names on disk: a new file in it is sure to be found after a power cut only then."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
+    # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file
+    # where output is redirected.
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with path.open(mode, **options) as file:
+            yield file
+        return
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        with temporary.open(mode, **options) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def written_whole(path: Path, encoding: str = "utf-8") -> contextlib.AbstractContextManager[IO[str]]:
+    """A text file that appears whole when the block ends, or not at all: what stood there before stays until then."""
+    return _written_whole(path, "w", encoding=encoding, errors="replace", newline="")
+
+
+def bytes_written_whole(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """The same for bytes."""
+    return _written_whole(path, "wb")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with written_whole(path) as file:
+        file.write(text)

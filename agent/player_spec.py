@@ -1,0 +1,131 @@
+"""How a player is written: read once where it comes in, printed one way.
+
+    player   = [ name "=" ] ( "bot:" word | "strategy:" strategy | "python:" file ":" class | "cmd:" program )
+    strategy = folder { "|" step } [ "|" translation ]
+
+The last part of a strategy is a translation if it reads as one; all between the folder and it is post-processing, which
+stays text here: who makes the player reads it. Examples: `bot:call`, `strategy:runs/small|threshold(0.1)|purify`,
+`big=strategy:runs/big|new(0.2)|geometric`.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+
+from foldwise.agent.python_rules import resolve_rules
+from foldwise.agent.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
+from foldwise.game.errors import DefinitionError
+from foldwise.game.python_file import PYTHON, resolve_name
+
+PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM, with NAME= before it to name it"
+_ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}")
+
+
+class PlayerKind(StrEnum):
+    BOT = "bot"
+    STRATEGY = "strategy"
+    PYTHON = "python"
+    PROGRAM = "cmd"
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A player's name, in its parts."""
+
+    kind: PlayerKind
+    subject: str  # a bot's name, a strategy's folder, FILE.py:CLASS, or a program with its arguments
+    postprocess: str = ""  # of a strategy; empty: as solved
+    translation: Translation | None = None  # of a strategy; None: the default
+    alias: str = ""  # its name in tables, logs and reports
+
+    def __str__(self) -> str:
+        """The text `parse_player` reads as this spec."""
+        parts = [f"{self.kind}:{self.subject}"]
+        if self.postprocess or self.translation is not None:
+            parts.append(self.postprocess)
+        if self.translation is not None:
+            parts.append(str(self.translation))
+        return (f"{self.alias}=" if self.alias else "") + "|".join(parts)
+
+    @property
+    def folder(self) -> Path:
+        """A strategy's folder."""
+        assert self.kind == PlayerKind.STRATEGY
+        return Path(self.subject)
+
+    def short(self) -> str:
+        """For people: the alias, or the name without the folders of this machine and without the default translation."""
+        if self.alias:
+            return self.alias
+        if self.kind == PlayerKind.PROGRAM:
+            return f"{self.kind}:{shlex.join(Path(word).name for word in shlex.split(self.subject))}"
+        subject = self.subject if self.kind == PlayerKind.BOT else Path(self.subject).name
+        translation = "" if self.translation in (None, DEFAULT_TRANSLATION) else str(self.translation)
+        return "|".join(filter(None, (f"{self.kind}:{subject}", self.postprocess, translation)))
+
+    def resolved(self) -> "PlayerSpec":
+        """The same with its paths absolute: players are started in folders of their own."""
+        if self.kind == PlayerKind.PROGRAM:
+            program, *arguments = shlex.split(self.subject)
+            if not Path(program).is_file():
+                raise DefinitionError(f"player {str(self)!r}: expected cmd: and the path of a program")
+            return replace(self, subject=shlex.join([str(Path(program).resolve()), *arguments]))
+        if self.kind == PlayerKind.PYTHON:
+            return replace(self, subject=resolve_name("player", f"{PYTHON}{self.subject}").removeprefix(PYTHON))
+        if self.kind == PlayerKind.STRATEGY:
+            return replace(self, subject=str(self.folder.resolve()), postprocess=resolve_rules(self.postprocess))
+        return self
+
+
+def parse_player(text: str) -> PlayerSpec:
+    """The spec of a player's name; `DefinitionError` for what is none."""
+    head, colon, rest = text.partition(":")
+    alias, equals, kind = head.rpartition("=")
+    if not colon or kind not in set(PlayerKind) or not rest.strip():
+        raise DefinitionError(f"player {text!r}: expected {PLAYER_FORMS}")
+    if equals:
+        check_alias(alias)
+    if kind == PlayerKind.STRATEGY:
+        folder, *steps = rest.split("|")
+        if not folder.strip():
+            raise DefinitionError(f"player {text!r}: expected a folder after strategy:")
+        translation = _translation(steps[-1]) if steps else None
+        if translation is not None:
+            steps.pop()
+        return PlayerSpec(PlayerKind.STRATEGY, folder, "|".join(steps).strip(" |"), translation, alias)
+    if kind == PlayerKind.PROGRAM:
+        _check_words(text, rest)
+    return PlayerSpec(PlayerKind(kind), rest, alias=alias)
+
+
+def as_player(player: PlayerSpec | str) -> PlayerSpec:
+    """A spec as it is, a name as its spec: for what Python code may call with either."""
+    return player if isinstance(player, PlayerSpec) else parse_player(player)
+
+
+def check_alias(alias: str) -> None:
+    """Raise `DefinitionError` for a name that could not stand in a log."""
+    if _ALIAS.fullmatch(alias) is None:
+        raise DefinitionError(f"name {alias!r} of a player: expected up to 40 letters, digits, dots, _, + and -")
+
+
+def _translation(text: str) -> Translation | None:
+    """A translation, or None for another step; `DefinitionError` for what looks like a translation mistyped."""
+    try:
+        return parse_translation(text)
+    except DefinitionError:
+        if text.replace(" ", "").replace("-", "").isalpha() and get_close_matches(text.strip(), TRANSLATIONS):
+            raise
+        return None
+
+
+def _check_words(text: str, words: str) -> None:
+    try:
+        found = shlex.split(words)
+    except ValueError as error:  # a quotation that does not end
+        raise DefinitionError(f"player {text!r}: {error}: expected cmd: and the path of a program") from None
+    if not found:
+        raise DefinitionError(f"player {text!r}: expected cmd: and the path of a program")

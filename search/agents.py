@@ -1,0 +1,21 @@
+"""Who answers for all hands at once: a strategy folder with or without search."""
+
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.agent.translation import Translation
+from foldwise.game.tree import BetMenu
+from foldwise.search.language import PlayerSteps
+from foldwise.search.player import SearchPlayer
+from foldwise.search.ranges import TableRanges
+
+
+def make_agent(
+    opened: OpenStrategy, steps: PlayerSteps, seed: int, translation: Translation, menu: BetMenu | None = None
+) -> SearchPlayer | TableRanges:
+    """To be measured: a search that is warm, heeds no clock, and with `menu` has these bet sizes."""
+    table = opened.player(steps.pipeline, seed, translation)
+    if steps.search is None:
+        return TableRanges(table)
+    player = SearchPlayer(table, steps.pipeline, steps.search, menu=menu)
+    player.measure()
+    player.warm_up()
+    return player

@@ -1,0 +1,84 @@
+"""`search(...)` in front of a player's post-processing: `search(fast) | threshold(0.05)`.
+
+    player steps = [ "search" "(" [ mode ] { "," option } ")" [ "|" pipeline ] ] | pipeline
+    option       = "gadget" "=" ( "unsafe" | "resolve" | "combined" ) | ( "turn" | "river" ) "=" ( mode | "off" )
+    mode         = "fast" | "normal" | "deep"
+
+The rest is the language of `postprocess.language`, which knows nothing of search. Case and spaces do not matter.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from foldwise.postprocess.language import PipelineError, expand_sweep, parse_pipeline, split_variants
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.gadgets import GADGETS
+from foldwise.search.modes import MODES
+from foldwise.search.settings import OFF, SearchSettings
+
+_HEAD = re.compile(r"\s*search\b", re.IGNORECASE)
+_CALL = re.compile(r"\s*search\s*\(([^()]*)\)\s*(\||$)?", re.IGNORECASE)
+_CHOICES: Final = {"gadget": GADGETS, "turn": (*MODES, OFF), "river": (*MODES, OFF)}
+
+
+class PlayerSteps(NamedTuple):
+    """What shapes a player's rows: a search, if any, and the post-processing after it."""
+
+    search: SearchSettings | None
+    pipeline: Pipeline
+
+    def __str__(self) -> str:
+        if self.search is None:
+            return str(self.pipeline)
+        return f"{self.search} | {self.pipeline}" if self.pipeline.steps else str(self.search)
+
+
+def is_search(text: str) -> bool:
+    """Whether a post-processing text begins with a search."""
+    return _HEAD.match(text) is not None
+
+
+def parse_steps(text: str) -> PlayerSteps:
+    """`"search(fast, gadget=resolve) | new(0.2)"`; `PipelineError` points at the character that cannot be read."""
+    if not is_search(text):
+        return PlayerSteps(None, parse_pipeline(text))
+    match = _CALL.match(text)
+    if match is None:
+        raise PipelineError(text, len(text.rstrip()), "expected search(MODE), as in search(fast)")
+    if match[2] is None:
+        raise PipelineError(text, match.end(), "expected '|' or the end after search(...)")
+    settings = _settings(text, match.start(1), match[1])
+    rest = text[match.end() :]
+    if match[2] != "|":
+        return PlayerSteps(settings, Pipeline())
+    try:
+        return PlayerSteps(settings, parse_pipeline(rest))
+    except PipelineError as error:
+        raise PipelineError(text, match.end() + error.position, error.complaint) from None
+
+
+def parse_variants(text: str) -> list[PlayerSteps]:
+    """A comma-separated list of variants, sweeps expanded."""
+    return [parse_steps(single) for variant in split_variants(text) for single in expand_sweep(variant)]
+
+
+def _settings(text: str, start: int, inside: str) -> SearchSettings:
+    found: dict[str, str] = {}
+    at = start
+    for number, part in enumerate(inside.split(",")) if inside.strip() else ():
+        position = at + len(part) - len(part.lstrip())
+        name, equals, value = (word.strip().lower() for word in part.partition("="))
+        if not equals:
+            name, value = "mode", name
+        allowed = tuple(MODES) if name == "mode" else _CHOICES.get(name, ())
+        if not allowed or (name == "mode" and number > 0):
+            raise PipelineError(
+                text, position, f"expected a mode first, then gadget=, turn= or river=, got {part.strip()!r}"
+            )
+        if name in found:
+            raise PipelineError(text, position, f"expected each option of search once, got {name!r} again")
+        if value not in allowed:
+            raise PipelineError(text, position, f"expected {name} to be one of {', '.join(allowed)}, got {value!r}")
+        found[name] = value
+        at += len(part) + 1
+    return SearchSettings(**found)

@@ -1,0 +1,36 @@
+"""What a searching player is asked to do."""
+
+from dataclasses import dataclass
+
+from foldwise.search.gadgets import check_gadget
+from foldwise.search.modes import Mode, find_mode
+
+OFF = "off"
+_TURN, _RIVER = 2, 3
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """`search(MODE, gadget=..., turn=..., river=...)`; `str()` gives the text, which parses back to the same."""
+
+    mode: str = "fast"
+    gadget: str = "combined"
+    turn: str | None = None  # a mode of its own, or off; None is that of the search
+    river: str | None = None
+
+    def __post_init__(self) -> None:
+        find_mode(self.mode)
+        check_gadget(self.gadget)
+        for street in (self.turn, self.river):
+            if street is not None and street != OFF:
+                find_mode(street)
+
+    def on(self, street: int) -> Mode | None:
+        """The mode a street is searched in; None where the blueprint plays."""
+        name = {_TURN: self.turn or self.mode, _RIVER: self.river or self.mode}.get(street, OFF)
+        return None if name == OFF else find_mode(name)
+
+    def __str__(self) -> str:
+        options = [self.mode] if self.gadget == "combined" else [self.mode, f"gadget={self.gadget}"]
+        options += [f"{name}={mode}" for name, mode in (("turn", self.turn), ("river", self.river)) if mode is not None]
+        return f"search({', '.join(options)})"

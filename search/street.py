@@ -1,0 +1,161 @@
+"""One street solved from its root, for one seat: what all hands play on it, action by action.
+
+The solve begins at the street's root and is never rooted inside of it. When somebody makes a bet that the tree lacks, it
+is added with its exact amount, what we have already played on the street is frozen for all hands, as played, and the
+street is solved again from its root, starting from what was learned (Brown and Sandholm, NIPS 2017, nested solving; here
+the frozen rows keep our past as it was instead of a new root behind it).
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.tree import BetMenu
+from foldwise.postprocess import transforms
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.modes import Budget
+from foldwise.search.ranges import Float, Policy
+from foldwise.solver.subgame.gadget import Gadget
+from foldwise.solver.subgame.subgame import Subgame
+from foldwise.solver.subgame.subgame_tree import Path
+from foldwise.solver.subgame.workspace import Workspace
+
+# A solve that begins with what an earlier one learned goes on for this share of its iterations,
+_AGAIN_SHARE = 0.5
+# and counts from this share of them, so that the discounts forget what the new size changes.
+_FROM_SHARE = 0.25
+# River cards an iteration on the turn walks. At the work of 30 iterations over all 48 a limped pot is left exploitable for
+# 7.8% of it by all rivers, 2.3% by 12, 1.4% by 6.
+_RIVERS = 6
+
+Brake = Callable[[], None]  # raises when there is no time left
+
+
+@dataclass(frozen=True)
+class StreetProblem:
+    """What is solved: all that the solution depends on."""
+
+    root: BettingState
+    board: tuple[int, ...]
+    ranges: tuple[Float, Float]  # by player, at the root
+    position: int  # whose search it is
+    menu: BetMenu
+    budget: Budget
+    pipeline: Pipeline
+    gadget: Gadget | None
+    threads: int
+    workspace: Workspace
+
+
+class StreetSearch:
+    """The solution of a street, at one place of it. It does not change: following an action makes another one."""
+
+    def __init__(self, problem: StreetProblem, brake: Brake):
+        self.problem = problem
+        self.path: Path = ()
+        self.frozen: dict[Path, Float] = {}  # what we have played on the way
+        self.added: dict[Path, tuple[int, ...]] = {}  # raises beyond the menu
+        self.num_solves = 0
+        self.subgame = self._solve(None, brake)
+
+    def _solve(self, earlier: Subgame | None, brake: Brake) -> Subgame:
+        problem = self.problem
+        subgame = Subgame(
+            problem.root,
+            problem.board,
+            problem.ranges,
+            problem.menu,
+            problem.threads,
+            schedule="dcfr+",
+            gadget=problem.gadget,
+            frozen=self.frozen,
+            extra_sizes=self.added,
+            workspace=problem.workspace,
+            rivers=_RIVERS,
+        )
+        visits, size = problem.budget.visits(hand_nodes_of(subgame)), subgame.samples_per_visit
+        if earlier is not None:
+            subgame.start_from(earlier, size * max(1, int(_FROM_SHARE * visits)))
+            visits = max(1, int(_AGAIN_SHARE * visits))
+        for _ in range(visits):
+            brake()
+            subgame.run(size)
+        self.num_solves += 1
+        return subgame
+
+    def policy(self) -> Policy:
+        """What all hands of the player to act do here: his average strategy, ours after post-processing."""
+        at = self.subgame.node_at(self.path)
+        actions, rows = self.subgame.actions_at(at), self.subgame.strategy(at)
+        state = self.subgame.states[at]
+        if state.player_to_act == self.problem.position:
+            rows = postprocessed(self.problem.pipeline, state, actions, rows)
+        return Policy(actions, rows)
+
+    def after(self, action: Action, brake: Brake) -> "StreetSearch":
+        """The search behind an action; one that the tree lacks is solved for first."""
+        at = self.subgame.node_at(self.path)
+        search = copy(self)
+        if action not in self.subgame.actions_at(at):
+            search.added = {**self.added, self.path: (*self.added.get(self.path, ()), action.raise_to)}
+            search.subgame = search._solve(self.subgame, brake)
+        elif self.subgame.states[at].player_to_act == self.problem.position:
+            search.frozen = {**self.frozen, self.path: self.policy().rows}
+        search.path = (*self.path, action)
+        return search
+
+    def ranges(self) -> tuple[Float, Float]:
+        """Both players' at the end of the path: ours as played, the opponent's by the solution's average.
+
+        An action that contradicts every hand says nothing.
+        """
+        found = [one.copy() for one in self.problem.ranges]
+        for k, action in enumerate(self.path):
+            path = self.path[:k]
+            at = self.subgame.node_at(path)
+            player = self.subgame.states[at].player_to_act
+            rows = self.frozen.get(path)
+            if rows is None:
+                rows = self.subgame.strategy(at)
+            played = found[player] * rows[self.subgame.actions_at(at).index(action)]
+            if np.any(played):
+                found[player] = played
+        return found[0], found[1]
+
+
+def hand_nodes_of(subgame: Subgame) -> float:
+    """Public nodes times hands of a visit of the whole tree, which walks for both players."""
+    trunk = int((subgame.nodes["street"] == subgame.nodes[0]["street"]).sum())
+    below = len(subgame.nodes) - trunk
+    return 2.0 * (trunk * subgame.board.pairs.size + below * len(subgame.river_cards) * (47 * 46 // 2))
+
+
+def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Action], rows: Float) -> Float:
+    """Rows [A, 1326] through a pipeline, as a decision after the player's first."""
+    if not pipeline.steps:
+        return rows
+    stack = state.definition.stacks[state.player_to_act]
+    kinds = [
+        {FOLD: transforms.FOLD, CALL: transforms.CALL}.get(
+            action.kind, transforms.ALL_IN if action.raise_to >= stack else transforms.BET
+        )
+        for action in actions
+    ]
+    sizes = [
+        (action.raise_to - state.max_spent) / (2.0 * max(1, state.max_spent)) if action.kind == RAISE else 0.0
+        for action in actions
+    ]
+    live = np.flatnonzero(rows.sum(axis=0))
+    out = np.zeros_like(rows)
+    table = transforms.Actions(np.array(kinds, np.int8), np.array(sizes))
+    out[:, live] = pipeline.apply(np.ascontiguousarray(rows[:, live].T), table, street=state.round).T
+    return out
+
+
+def without_card(weights: Float, card: int) -> Float:
+    """A range once a card is on the board."""
+    return np.where(np.isin(PAIR_CARDS, card).any(axis=1), 0.0, weights)
