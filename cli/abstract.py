@@ -10,6 +10,7 @@ from rich.table import Table
 
 from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class AbstractResult(TypedDict):
     png: NotRequired[str]
 
 
+@holding(lambda request: request.output)
 def abstract(request: AbstractRequest) -> None:
     """Build the card abstraction of a config, or explain it.
 

@@ -26,6 +26,7 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
@@ -82,6 +83,7 @@ class CompareRequest:
     as_json: JsonOption = False
 
 
+@holding(lambda request: request.output)
 def compare(request: CompareRequest) -> None:
     """Compare post-processings of one strategy against several opponents, on the same deals.
 

@@ -17,6 +17,7 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
@@ -110,6 +111,7 @@ LbrReport = TypedDict(
 )
 
 
+@holding(lambda request: request.output)
 def lbr(request: LbrRequest) -> None:
     """Local best response: play hands that exploit DIR as it sits at a table, and say what they win.
 

@@ -11,6 +11,7 @@ import typer
 
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, ScoreOption, SeedOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import searching
 from foldwise.game.errors import DefinitionError
 
@@ -54,6 +55,12 @@ class MatchRequest:
     as_json: JsonOption = False
 
 
+def _folder(request: "MatchRequest") -> Path | None:
+    chosen = request.resume or request.output
+    return None if chosen is None else Path(chosen)
+
+
+@holding(_folder)
 def match(request: MatchRequest) -> int:
     """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
 

@@ -13,6 +13,7 @@ from rich.table import Table as TextTable
 
 from foldwise.cli.options import HandsOption, JobsOption, JsonOption, LogsOption, OverOption, ScoreOption, SeedOption
 from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class TournamentResult(TypedDict):
     cells: list[list[CrossTableCell | None]]
 
 
+@holding(lambda request: request.output)
 def tournament(request: TournamentRequest) -> None:
     """The cross table of all pairs: what each row wins from each column, on the same deals.
 

@@ -38,16 +38,24 @@ def _same(descriptor: int, path: Path) -> bool:
     return False
 
 
+def lock_path(folder: Path) -> Path:
+    """Beside the folder, which stays as its writers leave it; in it where only there one may write."""
+    folder = folder.resolve()
+    if folder.is_dir() and not os.access(folder.parent, os.W_OK):
+        return folder / LOCK_FILE
+    return folder.with_name(f".{folder.name}{LOCK_FILE}")
+
+
 @contextlib.contextmanager
 def locked(folder: Path | None) -> Iterator[None]:
-    """Hold a folder, made if need be, for the length of the block; raises `DefinitionError` where another run does."""
+    """Hold a folder, there already or not, for the length of the block; `DefinitionError` where another run holds it."""
     if folder is None:
         yield
         return
-    path = folder / LOCK_FILE
-    made = not folder.exists()
+    path = lock_path(folder)
+    missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _take(path)
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "another run"
@@ -56,17 +64,16 @@ def locked(folder: Path | None) -> Iterator[None]:
         ) from None
     except OSError as error:
         raise DefinitionError(
-            f"output {str(folder)!r} cannot be written ({error.strerror}): give another folder"
+            f"output {str(folder)!r} cannot be made ({error.strerror}): give another folder"
         ) from None
     try:
-        command = " ".join(Path(word).name if index == 0 else word for index, word in enumerate(sys.argv[:2]))
-        text = f"process {os.getpid()} ({command}, since {time.strftime('%H:%M:%S')})\n"
+        command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, text.encode(), 0)
+        os.pwrite(descriptor, f"process {os.getpid()} ({command}, since {time.strftime('%H:%M:%S')})\n".encode(), 0)
         yield
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
-        if made:  # a run that was refused leaves no empty folder behind
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        with contextlib.suppress(OSError):  # a run that was refused leaves no empty folders behind
+            for parent in missing:
+                parent.rmdir()
