@@ -93,6 +93,7 @@ class AbstractionConfig(Strict):
                 )
 
 
+_MAX_CHARACTERS = 1 << 16  # of a config: the parser takes the square of what a hostile one has
 Config = TypeVar("Config", bound=AbstractionConfig)
 
 
@@ -102,13 +103,22 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
     A game named by a path is relative to the config's folder; in an override, to the working directory.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if len(text) > _MAX_CHARACTERS:
+            raise DefinitionError(
+                f"config {str(path)!r} has {len(text)} characters, at most {_MAX_CHARACTERS} are read"
+            )
+        data = tomllib.loads(text)
+    except DefinitionError:
+        raise
     except OSError as error:
         raise DefinitionError(
             f"config {str(path)!r}: {error.strerror}: give the path of a config, see configs/"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # not TOML, not text, or a number of thousands of digits
         raise DefinitionError(f"config {str(path)!r} is not TOML: {error}") from None
+    except RecursionError:
+        raise DefinitionError(f"config {str(path)!r} is nested too deep: expected a config, see configs/") from None
     data.setdefault("name", path.stem)
     for key, value in overrides.items():
         _override(data, key, value, str(path))
@@ -122,6 +132,15 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
     return check_config(data, model, str(path))
 
 
+def _shown(value: object) -> str:
+    """A value as an error may quote it: on one line, and not for pages."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nested as deep
+        return "more than can be shown"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def check_config(data: dict[str, Any], model: type[Config], source: str) -> Config:
     """Validate a config read from anywhere; errors name the key and the `source`."""
     try:
@@ -129,7 +148,7 @@ def check_config(data: dict[str, Any], model: type[Config], source: str) -> Conf
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "config"
-        given = "" if first["type"] in ("missing", "value_error") else f" (got {first['input']!r})"
+        given = "" if first["type"] in ("missing", "value_error") else f" (got {_shown(first['input'])})"
         raise DefinitionError(f"config {source!r}: {place}: {first['msg']}{given}") from None
     config.check()
     return config
@@ -151,5 +170,5 @@ def parse_override(text: str) -> tuple[str, Any]:
         raise DefinitionError(f"--set {text!r}: expected key=value, as in --set solver.beta=1000")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return key.strip(), value

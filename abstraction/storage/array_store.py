@@ -95,8 +95,15 @@ def check_writable(folder: Path) -> None:
         raise DefinitionError(f"output {str(folder)!r} cannot be written to: give another folder")
 
 
+def check_plain(path: Path, remedy: str = "write the folder again") -> None:
+    """Refuse what is there but is no plain file: to open a pipe would wait for ever."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{str(path)!r} is not a plain file: {remedy}")
+
+
 def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[Any]:
     """Map a `.npy` file read-only; a missing, cut or foreign one is reported by its name."""
+    check_plain(path, remedy)
     try:
         # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
         return np.lib.format.open_memmap(path, mode="r")
@@ -167,6 +174,7 @@ def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> 
 def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> Manifest:
     """Read and check a manifest; `what` names the folder's kind in errors."""
     path = folder / name
+    check_plain(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -181,9 +189,11 @@ def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> 
                 f"{str(path)!r} has format version {version}, expected {expected}: write the folder again"
             )
         return model.model_validate_json(text)
-    except (json.JSONDecodeError, AttributeError):
-        raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise FormatError(f"{str(path)!r}: {place}: {first['msg']}: write the folder again") from None
+    except FormatError:
+        raise
+    except (ValueError, AttributeError, RecursionError):  # no JSON, no object, or a number or nesting beyond all use
+        raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None
