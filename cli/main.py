@@ -35,6 +35,7 @@ COMMANDS = (
     "report",
     "export",
     "convert",
+    "verify",
     "bench",
 )
 _HELP = (

@@ -86,7 +86,7 @@ class BlockStore:
             path = folder / BLOCKS_FILE
             if path.exists():
                 drop_unfinished_line(path)
-                self._load(path)
+                self.load(path)
             self._file = path.open("a", encoding="ascii")
             sync_folder(folder)
 
@@ -149,7 +149,8 @@ class BlockStore:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def _load(self, path: Path) -> None:
+    def load(self, path: Path) -> None:
+        """Count the blocks of a file; raises `FormatError` for a line that is none."""
         for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), start=1):
             try:
                 entry = json.loads(line)
