@@ -48,8 +48,12 @@ def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstract
         except FormatError as error:
             log.warning("%s; building it again", error)
     cards = build_cards(config, HandStrength(report=report), report)
-    cards.save(folder)
-    return CardAbstraction.load(folder, check=False)
+    try:
+        cards.save(folder)
+        return CardAbstraction.load(folder, check=False)
+    except OSError as error:
+        log.warning("the card abstraction is not kept: %s", error)
+        return cards
 
 
 def config_tree(config: AbstractionConfig) -> Tree:

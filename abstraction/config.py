@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.card_config import CardConfig
+from foldwise.abstraction.config_errors import config_problem
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import Game, PokerGame, file_game, find_game, is_built_in
@@ -132,24 +133,12 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
     return check_config(data, model, str(path))
 
 
-def _shown(value: object) -> str:
-    """A value as an error may quote it: on one line, and not for pages."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, or nested as deep
-        return "more than can be shown"
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
 def check_config(data: dict[str, Any], model: type[Config], source: str) -> Config:
     """Validate a config read from anywhere; errors name the key and the `source`."""
     try:
         config = model.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "config"
-        given = "" if first["type"] in ("missing", "value_error") else f" (got {_shown(first['input'])})"
-        raise DefinitionError(f"config {source!r}: {place}: {first['msg']}{given}") from None
+        raise DefinitionError(f"config {source!r}: {config_problem(error.errors()[0], model)}") from None
     config.check()
     return config
 

@@ -24,6 +24,7 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
+_COUNTED = "; further ones are counted, not shown"
 _THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
 _log = logging.getLogger(__name__)
 
@@ -102,7 +103,8 @@ class Client:
             state = reader.read(line)
             if state is None or not state.hole_cards[state.position]:
                 self.report.unreadable += 1
-                _log.error("not a state of this game, not answered: %r", line[:200])
+                if self.report.unreadable == 1:
+                    _log.error("not a state of this game, not answered: %r%s", line[:200], _COUNTED)
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
@@ -113,7 +115,6 @@ class Client:
             self.report.hands.add(state.hand_number)
             if self._player_busy:
                 self.report.late += 1
-                _log.error("player still busy with an earlier state; checked or folded at %r", line)
                 self._answer(line, state, safe_action(state))
                 continue
             request = _Request(line, state, time.monotonic() + self._deadline_seconds)
@@ -128,7 +129,8 @@ class Client:
                 return False
             if error is not None:
                 self.report.errors += 1
-                _log.error("player failed; checked or folded at %r", line, exc_info=error)
+                if self.report.errors == 1:
+                    _log.error("player failed; checked or folded at %r%s", line, _COUNTED, exc_info=error)
             self._answer(line, state, action)
 
     def _guard(self) -> bool:
@@ -149,7 +151,9 @@ class Client:
                 self._request = None
                 self._player_busy = True
             self.report.late += 1
-            _log.error("player over its %.3g s; checked or folded at %r", self._deadline_seconds, request.line)
+            if self.report.late == 1:
+                seconds = self._deadline_seconds
+                _log.error("player over its %.3g s; checked or folded at %r%s", seconds, request.line, _COUNTED)
             self._answer(request.line, request.state, safe_action(request.state))
             return True
 
@@ -179,7 +183,8 @@ class Client:
             elif not overlong:
                 overlong = True
                 self.report.unreadable += 1
-                _log.error("line of more than %d bytes passed over", MAX_LINE)
+                if self.report.unreadable == 1:
+                    _log.error("line of more than %d bytes passed over%s", MAX_LINE, _COUNTED)
 
 
 def play_match(

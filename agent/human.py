@@ -7,25 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
+from foldwise.agent.player import safe_action
+from foldwise.game.action_words import YOU, spoken_actions, street_start
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import rank_hand
 from foldwise.game.match_state import MatchState
+from foldwise.game.payoffs import payoffs
 
 HELP = (
     "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "
-    "b min the least · pot · a all-in · ? help · q leave"
+    "b min the least · pot · a all-in · hint what the strategy would do · why the bot played the last hand so · ? help · "
+    "q fold and leave"
 )
 _WORDS = {
     **dict.fromkeys(("f", "fold"), "f"),
-    **dict.fromkeys(("c", "call", "k", "check", "x"), "c"),
+    **dict.fromkeys(("c", "call"), "c"),
+    **dict.fromkeys(("k", "check", "x"), "k"),
     **dict.fromkeys(("b", "bet", "r", "raise"), "b"),
     **dict.fromkeys(("a", "allin", "all-in", "all"), "a"),
 }
 
 
+OPPONENT = "the bot"
+
+
 class SeatLeftError(BaseException):
-    """The person has left the table. Not an `Exception`, so that nobody answers check or fold for them."""
+    """The person has left the table, between two hands. Not an `Exception`: nobody is to answer for them any more."""
 
 
 class Console(Protocol):
@@ -36,6 +43,12 @@ class Console(Protocol):
 
     def show_end(self, end: "HandEnd") -> None:
         """Show how a hand went."""
+
+    def show_hint(self, state: MatchState) -> None:
+        """Show what a strategy would do in the person's place."""
+
+    def show_why(self) -> None:
+        """Show what the opponent considered in the hand before."""
 
     def complain(self, message: str) -> None:
         """Say why an answer was refused."""
@@ -60,7 +73,7 @@ class Turn:
     can_fold: bool
     raise_range: tuple[int, int] | None  # on this street; None where no raise is possible
     limit: bool
-    history: str  # the betting so far, as a dealer writes it
+    said: tuple[str, ...]  # the betting so far in words, one sentence an action
 
 
 @dataclass(frozen=True)
@@ -72,18 +85,13 @@ class HandEnd:
     total: float  # of the viewer, this hand included
 
 
-def street_start(betting: BettingState, player: int) -> int:
-    """Chips a player had put in before this street; blinds belong to the first."""
-    if betting.round == 0:
-        return 0
-    replay = BettingState(betting.definition)
-    for actions in betting.actions[: betting.round]:
-        for _, action in actions:
-            replay.apply(action)
-    return replay.spent[player]
+def seat_names(num_players: int, position: int, opponent: str) -> list[str]:
+    """By position: you, and the others."""
+    others = [opponent if num_players == 2 else f"{opponent} {p + 1}" for p in range(num_players)]
+    return [YOU if p == position else others[p] for p in range(num_players)]
 
 
-def read_turn(state: MatchState) -> Turn:
+def read_turn(state: MatchState, opponent: str = OPPONENT) -> Turn:
     """What a person needs to see of a state."""
     betting = state.betting
     definition = betting.definition
@@ -104,7 +112,7 @@ def read_turn(state: MatchState) -> Turn:
         can_fold=betting.can_fold(),
         raise_range=None if bounds is None else (bounds[0] - start[mine], bounds[1] - start[mine]),
         limit=definition.limit,
-        history=betting.betting_text(),
+        said=tuple(spoken_actions(betting, seat_names(definition.num_players, mine, opponent))),
     )
 
 
@@ -126,7 +134,9 @@ def parse_answer(text: str, state: MatchState) -> Action:
         if not turn.can_fold:
             raise FormatError("checking is free: type c instead of folding")
         return FOLD_ACTION
-    if kind == "c":
+    if kind == "k" and turn.to_call:
+        raise FormatError(f"there is a bet of {turn.to_call:,} to call: type c to call it, or f to fold")
+    if kind in "ck":
         return CALL_ACTION
     if turn.raise_range is None:
         raise FormatError("no raise is possible here: type c" + (" or f" if turn.can_fold else ""))
@@ -168,29 +178,43 @@ def _pot_share(share: float, turn: Turn) -> int:
 
 
 class HumanPlayer:
-    """A person at a console. Keeps a running total of what it sees won and lost."""
+    """A person at a console. Keeps a running total of what it sees won and lost.
+
+    Who leaves in the middle of a hand folds it: it is checked or folded to its end, which counts.
+    """
 
     def __init__(self, console: Console):
         self._console = console
         self._last_hand = -1
+        self._leaving = False
         self.total = 0.0
         self.hands = 0
 
     def choose(self, state: MatchState) -> Action:
         """Ask until the answer is a legal action."""
         console = self._console
-        console.show_turn(read_turn(state))
-        while True:
+        if not self._leaving:
+            console.show_turn(read_turn(state))
+        while not self._leaving:
             text = console.ask()
-            if text is None or text.strip().lower() in ("q", "quit", "exit"):
-                raise SeatLeftError
-            if text.strip() in ("?", "h", "help", ""):
+            word = "q" if text is None else text.strip().lower()
+            if text is None or word in ("q", "quit", "exit"):
+                self._leaving = True
+                break
+            if word in ("?", "h", "help", ""):
                 console.complain(HELP)
+                continue
+            if word == "hint":
+                console.show_hint(state)
+                continue
+            if word == "why":
+                console.show_why()
                 continue
             try:
                 return parse_answer(text, state)
             except FormatError as error:
                 console.complain(str(error))
+        return safe_action(state)
 
     def observe(self, state: MatchState) -> None:
         """Show the end of each hand once."""
@@ -201,14 +225,11 @@ class HumanPlayer:
         profit = hand_profit(state)
         self.total += profit if profit is not None else 0.0
         self._console.show_end(HandEnd(state, profit, self.total))
+        if self._leaving:
+            raise SeatLeftError
 
 
 def hand_profit(state: MatchState) -> float | None:
     """What the viewer won in a finished hand; None where a hand that takes part in the showdown is not shown."""
-    betting = state.betting
-    if not betting.is_showdown():
-        return betting.settle()[state.position]
-    if not all(cards or betting.folded[p] for p, cards in enumerate(state.hole_cards)):
-        return None
-    ranks = [rank_hand(cards + state.board) if cards else -1 for cards in state.hole_cards]
-    return betting.settle(ranks)[state.position]
+    values = payoffs(state.betting, state.hole_cards, state.board)
+    return None if values is None else values[state.position]

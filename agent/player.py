@@ -1,6 +1,7 @@
 """Players: what answers a state, and who makes one of its name."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from foldwise.agent.bots import Bot
@@ -103,6 +104,17 @@ def limit_time(player: Player, seconds: float | None) -> None:
 def safe_action(state: MatchState) -> Action:
     """Check where it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Answers that had to be given in players' places: how many, and the first in words."""
+
+    count: int = 0
+    first: str = ""
+
+    def __add__(self, other: "Faults") -> "Faults":
+        return Faults(self.count + other.count, self.first or other.first)
 
 
 def guarded_choice(player: Player, state: MatchState) -> tuple[Action, Exception | None]:

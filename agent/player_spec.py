@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
+from foldwise.agent.program import program_words, resolve_program
 from foldwise.agent.python_rules import resolve_rules
 from foldwise.agent.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
 from foldwise.game.errors import DefinitionError
@@ -69,10 +70,7 @@ class PlayerSpec:
     def resolved(self) -> "PlayerSpec":
         """The same with its paths absolute: players are started in folders of their own."""
         if self.kind == PlayerKind.PROGRAM:
-            program, *arguments = shlex.split(self.subject)
-            if not Path(program).is_file():
-                raise DefinitionError(f"player {str(self)!r}: expected cmd: and the path of a program")
-            return replace(self, subject=shlex.join([str(Path(program).resolve()), *arguments]))
+            return replace(self, subject=resolve_program(self.subject))
         if self.kind == PlayerKind.PYTHON:
             return replace(self, subject=resolve_name("player", f"{PYTHON}{self.subject}").removeprefix(PYTHON))
         if self.kind == PlayerKind.STRATEGY:
@@ -97,7 +95,7 @@ def parse_player(text: str) -> PlayerSpec:
             steps.pop()
         return PlayerSpec(PlayerKind.STRATEGY, folder, "|".join(steps).strip(" |"), translation, alias)
     if kind == PlayerKind.PROGRAM:
-        _check_words(text, rest)
+        program_words(rest)
     return PlayerSpec(PlayerKind(kind), rest, alias=alias)
 
 
@@ -120,12 +118,3 @@ def _translation(text: str) -> Translation | None:
         if text.replace(" ", "").replace("-", "").isalpha() and get_close_matches(text.strip(), TRANSLATIONS):
             raise
         return None
-
-
-def _check_words(text: str, words: str) -> None:
-    try:
-        found = shlex.split(words)
-    except ValueError as error:  # a quotation that does not end
-        raise DefinitionError(f"player {text!r}: {error}: expected cmd: and the path of a program") from None
-    if not found:
-        raise DefinitionError(f"player {text!r}: expected cmd: and the path of a program")

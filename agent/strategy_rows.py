@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from difflib import get_close_matches
+from itertools import chain, combinations
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.cards.explain import preflop_name
@@ -75,8 +76,16 @@ class StrategyTable:
         bucket: int | None = None,
     ) -> Iterator[StrategyRow]:
         """The rows that fit every condition given, in the order of the tree."""
-        wanted = self._wanted_betting(betting) if betting is not None else None  # refused now, not at the first row
-        return self._rows(street, player, wanted, hand, bucket)
+        # Refused now, not at the first row.
+        wanted = self._wanted_betting(betting) if betting is not None else None
+        label = None if hand is None else self._wanted_hand(hand, street)
+        found = self._rows(street, player, wanted, label, bucket)
+        first = next(found, None)
+        if first is None:
+            given = {"street": street, "player": player, "betting": betting, "hand": hand, "bucket": bucket}
+            asked = ", ".join(f"--{name} {value}" for name, value in given.items() if value is not None)
+            raise DefinitionError(f"no infoset of the strategy fits {asked}: leave one out, or look at them all first")
+        return chain([first], found)
 
     def _rows(
         self, street: int | None, player: int | None, wanted: str | None, hand: str | None, bucket: int | None
@@ -117,6 +126,22 @@ class StrategyTable:
             return betting
         return read_betting(self.definition, betting).betting_text()
 
+    def _wanted_hand(self, hand: str, street: int | None) -> str:
+        """The label of the bucket that holds a hand: `AKs` however it is typed, or a toy game's cards."""
+        streets = range(1 if self.definition is None else self.definition.num_rounds) if street is None else (street,)
+        labels = [label for s in streets for player in (0, 1) for label in self.labels(player, s).values()]
+        if not labels:
+            raise DefinitionError(f"--hand {hand}: the buckets of street {street} are no single hands: give --bucket")
+        if hand in labels:
+            return hand
+        typed = _in_order(hand)
+        for label in labels:
+            if typed in label.split():
+                return label
+        close = get_close_matches(typed, {word for label in labels for word in label.split()}, 1)
+        meant = f"did you mean {close[0]}?" if close else f"expected such as {labels[0]}"
+        raise DefinitionError(f"--hand {hand}: no such hand: {meant}")
+
     def table(self, node: int) -> NodeTable:
         """All rows of one decision."""
         return self._nodes.table(node, self._nodes.is_first(node))
@@ -137,6 +162,14 @@ class StrategyTable:
         if isinstance(lookup, EnumeratedViews):
             return _view_labels(lookup, self.definition, street)
         return _preflop_labels(lookup) if street == 0 and self.definition.board_sizes[0] == 0 else {}
+
+
+def _in_order(hand: str) -> str:
+    """`KAs` as `AKs`: the higher rank first."""
+    ranks = hand[:2].upper()
+    if len(hand) in (2, 3) and all(rank in RANKS for rank in ranks):
+        return "".join(sorted(ranks, key=RANKS.index, reverse=True)) + hand[2:].lower()
+    return hand
 
 
 def _preflop_labels(lookup: CardLookup) -> dict[int, str]:

@@ -1,5 +1,7 @@
 """A state typed by a person: betting, board and the hole cards of whoever is to act, read as a dealer's line is."""
 
+import re
+
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.definition import GameDefinition
@@ -49,3 +51,17 @@ def typed_state(definition: GameDefinition, betting: str, board: str, hand: str)
     position = past.player_to_act
     holes = "|".join(cards_text(hole) if p == position else "" for p in range(definition.num_players))
     return parse_match_state(f"MATCHSTATE:{position}:0:{past.betting_text()}:{holes}{'/'.join(sections)}", definition)
+
+
+_CLASS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
+
+
+def hand_of_class(text: str, definition: GameDefinition) -> str:
+    """Two cards of a class such as `AKs`, `T9o` or `QQ` (all its hands are alike before the flop); else the text itself."""
+    found = _CLASS.fullmatch(text)
+    if found is None or definition.num_hole_cards != 2:
+        return text
+    first, second, suited = found[1].upper(), found[2].upper(), found[3].lower()
+    if (first == second) == bool(suited):
+        raise FormatError(f"hand {text!r}: expected a pair as QQ, or two ranks with s or o, as AKs or T9o")
+    return f"{first}s{second}{'s' if suited == 's' else 'h'}"

@@ -1,6 +1,6 @@
 """Exploitability over iterations on two endgames of Libratus, for each schedule.
 
-python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--threads T] [--rivers 8]
+python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--rivers 48 8] [--schedules dcfr dcfr+]
 
 FOLDER holds `turn.txt` and `river.txt` as public data of Brown and Sandholm's solver papers gives them (repository
 Sandholm-Lab/LibratusEndgames): a state of heads-up no-limit hold'em (50/100, 20,000 chips) with the probability of each
@@ -21,7 +21,8 @@ from foldwise.game.betting import BettingState
 from foldwise.game.cards import RANKS, parse_card, parse_cards
 from foldwise.game.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.library import find_definition
-from foldwise.solver.full_width.vector_cfr import SCHEDULES, Schedule, Steps
+from foldwise.solver.full_width.schedules import Schedule, Steps
+from foldwise.solver.samplers import FULL_WIDTH
 from foldwise.solver.subgame.spot import Spot
 from foldwise.solver.subgame.subgame import Subgame
 
@@ -74,19 +75,22 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rivers", type=int, nargs="*", default=[48, 8])
     parser.add_argument("--endgames", nargs="*", default=["river", "turn"])
+    parser.add_argument("--schedules", nargs="*", help="by default all")
     arguments = parser.parse_args()
     for name in arguments.endgames:
         spot = read_endgame(arguments.folder / f"{name}.txt")
         for rivers in arguments.rivers if name == "turn" else [48]:
             updates = 48 // rivers
             total = max(arguments.iterations) * updates
-            schedules: dict[str, str | Schedule] = {one: one for one in SCHEDULES} | {
+            schedules: dict[str, str | Schedule] = {one: one for one in FULL_WIDTH} | {
                 "dcfr, gamma 5": discounted(1.5, 5.0, -np.inf),
                 "dcfr+ 2/10": discounted(2.0, 10.0, 0.0),
                 "schedule, gamma 15 to 10": falling(total, 15.0, 10.0),
                 "schedule, gamma 30 to 25": falling(total, 30.0, 25.0),
             }
             for label, schedule in schedules.items():
+                if arguments.schedules is not None and label not in arguments.schedules:
+                    continue
                 game = Subgame(
                     spot.state, spot.board, spot.ranges, spot.menu, arguments.threads, schedule=schedule, rivers=rivers
                 )

@@ -67,7 +67,13 @@ def rates(game: Subgame, seconds: float, threads: int) -> tuple[float, float]:
 
 def depth_first(game: Subgame) -> Subgame:
     """The same game without blocks: every end is settled by itself."""
-    game._blocks = game._blocks._replace(number=np.full_like(game._blocks.number, -1))
+    blocks, leaves = game._blocks, range(game._leaves.node.size)
+    game._blocks = blocks._replace(number=np.full_like(blocks.number, -1), of_leaf=np.full_like(blocks.of_leaf, -1))
+    for thread in game._threads:  # a walk depth first takes one leaf at a time
+        runs = [
+            [leaf, leaf + 1, *piece[2:]] for piece in thread.pieces.tolist() for leaf in leaves[piece[0] : piece[1]]
+        ]
+        thread.pieces = np.array(runs, dtype=np.int32)
     return game
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 import typer
 from rich.table import Table
 
-from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.outputs import check_picture
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
@@ -30,7 +31,10 @@ class AbstractRequest:
     )
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
     board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = ""
-    png: Annotated[Path | None, typer.Option("--png", help="Draw the preflop grid by strength and by bucket.")] = None
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw the preflop grid by strength and by bucket.")
+    ] = None
+    overwrite: OverwriteOption = False
     overrides: SetOption = None
     as_json: JsonOption = False
 
@@ -56,19 +60,23 @@ def abstract(request: AbstractRequest) -> None:
 
     Exact hand strength is computed once and kept; an abstraction that is built already is reused.
 
-    Example: foldwise abstract configs/hunl-small.toml -o runs/cards
+    Example: foldwise abstract hunl-small -o runs/cards
 
-    Example: foldwise abstract configs/hunl-small.toml --show AhKh --board Qh7h2c
+    Example: foldwise abstract hunl-small --show AhKh --board Qh7h2c
     """
     from foldwise.abstraction.build import config_cards, load_cards
     from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
 
-    settings = read_config(request.config, RunConfig, dict(parse_override(text) for text in request.overrides or []))
+    settings = read_config(
+        find_config(request.config), RunConfig, dict(parse_override(text) for text in request.overrides or [])
+    )
     if request.estimate:
         _estimate(settings, request.as_json)
         return
     output, png = request.output, request.png
+    check_picture(png, request.overwrite)
     wanted = config_cards(settings)
     if wanted is None:
         raise DefinitionError(

@@ -13,18 +13,22 @@ from rich.table import Table as TextTable
 from foldwise.cli.lbr import LbrRequest, measure
 from foldwise.cli.options import (
     MOST_HANDS,
+    BoardsOption,
     BrokerOption,
     HandsOption,
-    JobsOption,
     JsonOption,
     LogsOption,
     OverOption,
+    OverwriteOption,
     PatienceOption,
+    ResumeOption,
     ScoreOption,
     SeedOption,
     StrategyArgument,
+    ThreadsOption,
     TranslationOption,
 )
+from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
+_HANDS = 50_000  # where neither --hands nor --boards is given
+_BOARDS = 500
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 
 
@@ -55,11 +61,12 @@ class CompareRequest:
         str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
     ] = None
     translation: TranslationOption = "pseudo-harmonic"
-    hands: HandsOption = 50_000
+    hands: HandsOption = None
+    boards: BoardsOption = None
     search: SearchOption = "off"
     score: ScoreOption = "chips"
     over: OverOption = "memory"
-    jobs: JobsOption = None
+    threads: ThreadsOption = None
     exploit: Annotated[
         bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
     ] = True
@@ -74,10 +81,11 @@ class CompareRequest:
     ] = None
     logs: LogsOption = False
     broker: BrokerOption = None
-    local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish progress.")] = False
-    resume: Annotated[
-        bool, typer.Option("--resume", help="With --broker and -o: continue the comparison begun there.")
+    local: Annotated[
+        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
     ] = False
+    resume: ResumeOption = False
+    overwrite: OverwriteOption = False
     patience: PatienceOption = 60.0
     seed: SeedOption = 0
     as_json: JsonOption = False
@@ -139,8 +147,8 @@ def compare(request: CompareRequest) -> None:
 
 def _check_broker(request: CompareRequest) -> None:
     split = request.broker is not None and not request.local
-    if request.resume and (not split or request.output is None):
-        raise DefinitionError("--resume goes with --broker and -o, and not with --local: that is what is kept on disk")
+    if split and request.resume and request.output is None:
+        raise DefinitionError("--resume needs the folder: give -o DIR")
     if split and request.score != "chips":
         raise DefinitionError(
             f"--score {request.score} with --broker: workers count chips; add --local to score it here"
@@ -150,24 +158,33 @@ def _check_broker(request: CompareRequest) -> None:
 def _table(folder: Path, request: CompareRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.support.kept_matches import matches_folder
+    from foldwise.cli.support.counts import hands_or_boards
+    from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
+    split = request.broker is not None and not request.local  # whose blocks are kept by the coordinator
+    if not split:
+        open_output(request.output, "comparison.json", request.resume, request.overwrite)
     if request.output is not None:
         check_writable(request.output)
+    hands = hands_or_boards(
+        request.hands, request.boards, request.score, _BOARDS if request.score == "expectation" else _HANDS
+    )
+    seed = request.seed % 2**32
     return Table(
         game=opened.strategy.manifest.game,
         definition=opened.definition,
-        hands=request.hands,
-        seed=request.seed % 2**32,
+        hands=hands,
+        seed=seed,
         over=request.over,
-        jobs=request.jobs or default_jobs(),
+        jobs=request.threads or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
         score=request.score,
+        cells=None if split else open_cells(request.output, opened.definition, hands, seed, request.score),
     )
 
 
@@ -179,15 +196,19 @@ def _compare(
     request: CompareRequest,
 ) -> "Comparison":
     """Here, here and published, or by the workers of a broker."""
+    from foldwise.cli.support.kept_matches import how_to_go_on
+
     folder, line = request.directory.resolve(), ProgressLine("compare")
     if request.broker is None:
         from foldwise.matches.duplicate.comparison import compare
 
-        return compare(table, folder, variants, opponents, line.update, translation)
+        with going_on(how_to_go_on(request.output)):
+            return compare(table, folder, variants, opponents, line.update, translation)
     from foldwise.cli.support.network_comparison import NetworkComparison
 
     network = NetworkComparison(table, folder, variants, opponents, translation, request.broker, request.patience)
-    return network.publish(line) if request.local else network.split(line, request.output, request.resume)
+    with going_on(how_to_go_on(request.output)):
+        return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 
 
 def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
@@ -204,7 +225,7 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
             postprocess=row["variant"],
             translation=request.translation,
             hands=request.lbr_hands,
-            jobs=request.jobs,
+            threads=request.threads,
             seed=request.seed,
         )
         total = measure(asked, listen)[0].total
@@ -268,13 +289,14 @@ def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
 
 def _show(result: "ComparisonResult", output: Path | None) -> None:
     from foldwise.agent.player_spec import parse_player
+    from foldwise.matches.report.report import num_hands_text
 
     opponents = [parse_player(opponent).short() for opponent in result["opponents"]]
-    hands = result["rows"][0]["results"][0]["hands"]
+    counted = num_hands_text(result["rows"][0]["results"][0]["hands"], result["score"])
     known = any("exploitability_mbb" in row for row in result["rows"])
     with_lbr = any("lbr_mbb" in row for row in result["rows"])
     table = TextTable(
-        box=None, header_style="bold", title=f"mbb/h with 95% intervals, {hands:,} hands a cell, by {result['score']}"
+        box=None, header_style="bold", title=f"mbb/h with 95% intervals, {counted} a cell, by {result['score']}"
     )
     headings = ["variant", *opponents, "average", "minimum", *(["exploitability"] if known else [])]
     headings += ["loses to lbr"] if with_lbr else []

@@ -1,4 +1,4 @@
-"""`foldwise convert`: hand histories between ACPC logs and PHH."""
+"""`foldwise convert`: hand histories between ACPC logs, PHH and poker rooms."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,18 +6,23 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import JsonOption, OverwriteOption
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_new_file
 from foldwise.game.errors import DefinitionError
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertRequest:
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A match folder, a .log, or a .phh or .phhs file.")]
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="SOURCE", help="A match folder, a .log, a .phh or .phhs file, or a PokerStars text."),
+    ]
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")]
     game: Annotated[
         str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
     ] = None
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -27,25 +32,29 @@ class ConvertResult(TypedDict):
 
 
 def convert(request: ConvertRequest) -> None:
-    """Convert hand histories between ACPC logs and PHH, the notation pokerkit reads.
+    """Convert hand histories: ACPC logs, PHH (the notation pokerkit reads), and heads-up hands of PokerStars into either.
+
+    Stacks change from hand to hand in a room, and a log is of one game: with a folder as the target each game gets a log.
 
     Example: foldwise convert runs/match runs/match-phh
 
     Example: foldwise convert runs/match/0000.AB.log hands.phhs
 
     Example: foldwise convert hands.phhs hands.log
+
+    Example: foldwise convert pokerstars.txt hands.phhs
     """
-    from foldwise.matches.report.hand_files import LOG, PHH, PHHS, convert_folder, log_to_phh, phh_to_log
+    from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
 
     source, target, game = request.source, request.target, request.game
-    kinds = (source.suffix.lower(), target.suffix.lower())
+    check_new_file(target, request.overwrite)
+    if target.is_dir() and any(target.iterdir()) and not request.overwrite:
+        raise DefinitionError(f"{str(target)!r} holds files: add --overwrite to write among them, or give a new folder")
     if source.is_dir():
         hands = convert_folder(source, target, game)
-    elif kinds in ((LOG, PHH), (LOG, PHHS)):
-        hands = log_to_phh(source, target, game)
-    elif kinds in ((PHH, LOG), (PHHS, LOG)):
-        hands = phh_to_log(source, target)
+    elif target.is_dir() or not target.suffix:
+        hands = split_by_game(source, target, game)
     else:
-        raise DefinitionError(f"{source} to {target}: expected two folders, or files from .log to .phhs or back")
+        hands = convert_file(source, target, game)
     result = ConvertResult(hands=hands, output=str(target))
     emit(result, request.as_json, lambda: stdout.print(f"{hands} hand{'s' * (hands != 1)} written to {target}"))

@@ -1,19 +1,23 @@
 """`foldwise duel`: you against a strategy, in this terminal."""
 
 import contextlib
+import hashlib
+import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foldwise.cli.options import JsonOption, PostprocessOption, SeedOption, StrategyArgument
+from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.support.interrupts import going_on
+from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.search_option import SearchOption, with_search
-from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.cli.support.terminal_table import Reveal
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.report.duel import DuelGame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,49 +30,92 @@ class DuelRequest:
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
     ] = False
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for duel.log, which report reads.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Folder that keeps your sessions, for report; by default one for each game, under FOLDWISE_DATA.",
+        ),
     ] = None
-    seed: SeedOption = 0
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of cards and bot, to repeat a session; by default a fresh one, printed.")
+    ] = None
     as_json: JsonOption = False
 
 
 def duel(request: DuelRequest) -> int:
     """Play against a strategy in this terminal: starts a dealer, the bot and your seat.
 
+    Your bankroll is kept from session to session; foldwise report draws it. While you play, hint says what the strategy
+    would do in your place, and why what the bot considered in the hand before. Leaving with q folds the hand.
+
     Example: foldwise duel runs/small --reveal --postprocess "new(0.2)"
+
+    Example: foldwise duel runs/small -o my-duels
     """
     from foldwise.agent.human import SeatLeftError
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.support.human_seat import seat_person, show_total
-    from foldwise.matches.report.duel import DecisionBook, play_duel
+    from foldwise.cli.support.human_seat import seat_person, seat_result, total_text
+    from foldwise.matches.report.duel import DecisionBook, bankroll, duel_logs, next_session, play_duel
     from foldwise.matches.report.explanations import explanation_lines, explanation_path
     from foldwise.search.language import parse_steps
     from foldwise.search.player import SearchPlayer
 
     opened = OpenStrategy(request.directory)
     definition = opened.definition
+    seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
     steps = parse_steps(with_search(request.postprocess, request.search))
-    table = opened.player(steps.pipeline, request.seed)
+    table = opened.player(steps.pipeline, seed)
     bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()
     bot.listener = book.add
-    reveal: Reveal | None = (lambda end: book.hands.get(end.state.hand_number, [])) if request.reveal else None
-    person = seat_person(definition, reveal, request.as_json)
-    with TemporaryDirectory(prefix="foldwise-duel-") as temporary:
-        folder = request.output or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        log = folder / "duel.log"
-        if log.exists():
-            raise DefinitionError(f"{str(folder)!r} holds a duel: give another folder with -o")
-        faults = 0
-        try:
-            with contextlib.suppress(SeatLeftError):
-                game = opened.strategy.manifest.game
-                seed = request.seed % 2**32
-                faults = play_duel(definition, game, request.hands, seed, ("you", "bot"), person, bot, log).faults
-        finally:
-            with explanation_path(log).open("w", encoding="utf-8") as file:
-                for number in sorted(book.hands):
-                    file.writelines(explanation_lines(number, book.explained(number)))
-        show_total(person, definition, request.as_json, log if request.output is not None else None)
+    game = _game(opened)
+    folder = request.output or _default_folder(game)
+    log = next_session(folder, game)
+    person = seat_person(
+        definition,
+        lambda end: book.hands.get(end.state.hand_number, []),
+        request.as_json,
+        always=request.reveal,
+        adviser=opened.player(steps.pipeline, seed),
+    )
+    stderr.print(f"seed {seed}: --seed {seed} deals the same cards again")
+    faults = 0
+    try:
+        with going_on(f"finished hands are in {log}"), contextlib.suppress(SeatLeftError):
+            faults = play_duel(definition, game.game, request.hands, seed, ("you", "bot"), person, bot, log).faults
+    finally:
+        with explanation_path(log).open("w", encoding="utf-8") as file:
+            for number in sorted(book.hands):
+                file.writelines(explanation_lines(number, book.explained(number)))
+    total = seat_result(person, definition)
+    total["log"], total["seed"] = str(log), seed
+    total["bankroll_hands"], total["bankroll_chips"] = bankroll(folder)
+    sessions = len(duel_logs(folder))
+
+    def show() -> None:
+        stderr.print(f"{total_text(total)}; written to {log}")
+        stderr.print(
+            f"bankroll {total['bankroll_chips']:+,.0f} chips after {total['bankroll_hands']:,} hands in {sessions} "
+            f"session{'s' * (sessions != 1)}: foldwise report {folder}"
+        )
+
+    emit(total, request.as_json, show)
     return 1 if faults else 0
+
+
+def _game(opened: "OpenStrategy") -> "DuelGame":
+    from foldwise.matches.report.duel import DuelGame
+
+    return DuelGame(game=opened.strategy.manifest.game, definition=opened.definition.to_text())
+
+
+def _default_folder(game: "DuelGame") -> Path:
+    """One for each game: what was won at different games is not added up."""
+    import platformdirs
+
+    data = os.environ.get("FOLDWISE_DATA")
+    root = Path(data).expanduser() if data else Path(platformdirs.user_data_dir("foldwise"))
+    digest = hashlib.sha256(game.definition.encode()).hexdigest()[:8]
+    return root / "duels" / f"{Path(game.game).stem}-{digest}"

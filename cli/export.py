@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_new_file
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class ExportRequest:
     hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None
     bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None
     postprocess: PostprocessOption = "none"
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -61,6 +63,7 @@ def export(request: ExportRequest) -> None:
     form = request.form or output.suffix.removeprefix(".")
     if form not in FORMATS:
         raise DefinitionError(f"format {form!r}: expected csv, json or openspiel, by --format or the end of FILE")
+    check_new_file(output, request.overwrite)
     strategy = Strategy(request.directory)
     pipeline = parse_pipeline(request.postprocess)
     if form == "openspiel":

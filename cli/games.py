@@ -10,7 +10,10 @@ from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import emit, stdout
 
 if TYPE_CHECKING:
+    from foldwise.game.definition import GameDefinition
     from foldwise.game.sizes import GameSize
+
+_FEW_CARDS = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +34,36 @@ def games(request: GamesRequest) -> None:
 
     Example: foldwise games limit --buckets 5
     """
-    from foldwise.game.library import BUILT_IN_NAMES, find_game
+    from foldwise.game.cards import cards_text
+    from foldwise.game.library import BUILT_IN_NAMES, PokerGame, find_game
     from foldwise.game.sizes import measure
 
     chosen = BUILT_IN_NAMES if request.name is None else (request.name,)
     sizes = [measure(find_game(game), request.buckets) for game in chosen]
     result = GamesResult(games=[size.as_dict() for size in sizes])
-    emit(result, request.as_json, lambda: _show_one(sizes[0]) if request.name else _show_all(sizes))
+    if request.name is not None:
+        found = find_game(request.name)
+        result["games"][0]["deck"] = cards_text(found.definition.deck) if isinstance(found, PokerGame) else None
+
+    def show() -> None:
+        if request.name is None:
+            _show_all(sizes)
+            return
+        _show_one(sizes[0])
+        if isinstance(found, PokerGame):
+            stdout.print(_deck_text(found.definition))
+
+    emit(result, request.as_json, show)
+
+
+def _deck_text(definition: "GameDefinition") -> str:
+    """What is dealt: the cards by name where they are few."""
+    from foldwise.game.cards import cards_text
+
+    deck = sorted(definition.deck, reverse=True)
+    names = " ".join(cards_text([card]) for card in deck) if len(deck) <= _FEW_CARDS else "the full deck"
+    board = ", ".join(map(str, definition.num_board_cards))
+    return f"deck of {len(deck)}: {names}; {definition.num_hole_cards} to each player, board cards by street {board}"
 
 
 def _number(count: int | None) -> str:

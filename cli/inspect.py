@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_picture
 from foldwise.game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
     from foldwise.abstraction.strategy import Strategy
     from foldwise.agent.strategy_player import Decision, StrategyPlayer
+    from foldwise.game.betting import BettingState
     from foldwise.game.definition import GameDefinition
     from foldwise.game.match_state import MatchState
 
@@ -29,11 +31,14 @@ class InspectRequest:
     more: Annotated[list[str] | None, typer.Argument(metavar="[MATCHSTATE]...", help="Further states.")] = None
     betting: Annotated[str | None, typer.Option(help="The betting so far, as in r300c/.")] = None
     board: Annotated[str, typer.Option(help="The board, as in AsKd2c.")] = ""
-    hand: Annotated[str | None, typer.Option(help="Hole cards of the player to act, as in QhQs.")] = None
+    hand: Annotated[
+        str | None, typer.Option(help="Hole cards of the player to act, as in QhQs; before the flop also AKs.")
+    ] = None
     postprocess: PostprocessOption = "none"
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw all hands of a preflop state, 13 by 13.")
     ] = None
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -42,22 +47,23 @@ def inspect(request: InspectRequest) -> None:
 
     Example: foldwise inspect runs/small --betting r300c/ --board AsKd2c --hand QhQs
 
-    Example: foldwise inspect runs/small --state "MATCHSTATE:1:0:r300:|AhAs" --postprocess "new(0.2)"
+    Example: foldwise inspect runs/small --state "MATCHSTATE:0:0:r300:AhAs|" --postprocess "new(0.2)"
 
     Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
     """
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.agent.typed_state import typed_state
+    from foldwise.agent.typed_state import hand_of_class, typed_state
     from foldwise.game.match_state import parse_match_state
     from foldwise.postprocess.language import parse_pipeline
 
     betting, png = request.betting or "", request.png
+    check_picture(png, request.overwrite)
     opened = OpenStrategy(request.directory)
     player = opened.player(parse_pipeline(request.postprocess), seed=0)
     definition = opened.definition
     looked_at = [parse_match_state(text, definition) for text in [*(request.states or []), *(request.more or [])]]
     if request.hand is not None:
-        looked_at.append(typed_state(definition, betting, request.board, request.hand))
+        looked_at.append(typed_state(definition, betting, request.board, hand_of_class(request.hand, definition)))
     if not looked_at and png is None:
         raise DefinitionError("inspect: give --state MATCHSTATE, or --hand with --betting and --board, or --png FILE")
     for state in looked_at:
@@ -75,8 +81,8 @@ def inspect(request: InspectRequest) -> None:
         result["png"] = str(png)
 
     def show() -> None:
-        for decision, count in zip(decisions, visits):
-            _show(decision, count, request.postprocess)
+        for decision, state, count in zip(decisions, looked_at, visits):
+            _show(decision, state.betting, count, request.postprocess)
         if png is not None:
             stdout.print(f"written to {png}")
 
@@ -113,23 +119,30 @@ def _as_dict(decision: "Decision", visits: float | None) -> dict[str, Any]:
     return fields
 
 
-def _show(decision: "Decision", visits: float | None, postprocess: str) -> None:
+def _show(decision: "Decision", betting: "BettingState", visits: float | None, postprocess: str) -> None:
+    from foldwise.game.action_words import label_of
+
     stdout.print(decision.state, style="bold")
     reached = "" if decision.reached else ", never reached by the solver: uniform"
     count = "" if visits is None else f", visits {visits:,.1f}"
     stdout.print(f"hand {decision.hand}, bucket {decision.bucket}{count}{reached}")
     stdout.print(f"abstract betting {decision.abstract_betting or 'none yet'}, node {decision.node}")
-    rows = zip(decision.actions, decision.abstract_actions, decision.probabilities, decision.postprocessed)
-    for action, abstract, raw, played in rows:
-        name = action if action == abstract else f"{action} ({abstract})"
+    names = []
+    for action, abstract in zip(decision.actions, decision.abstract_actions):
+        words = label_of(betting, action)
+        names.append(words if action == abstract else f"{words} ({abstract} in the tree)")
+    width = max(map(len, names))
+    for name, raw, played in zip(names, decision.probabilities, decision.postprocessed):
         bar = "#" * round(_BAR_WIDTH * raw)
         after = "" if postprocess == "none" else f"  {played:7.4f}"
-        stdout.print(f"  {name:>16} {raw:7.4f}{after}  {bar}")
+        stdout.print(f"  {name:>{width}} {raw:7.4f}{after}  {bar}")
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
-    from foldwise.agent.typed_state import typed_state
+    from foldwise.agent.typed_state import read_betting, typed_state
     from foldwise.cli.support.comparison_pictures import draw_strategy_grid
+    from foldwise.game.action_words import label_of, spoken_actions
+    from foldwise.matches.report.replay import position_names
 
     if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):
         raise DefinitionError("--png draws the 169 hands of hold'em: this game has other cards")
@@ -142,7 +155,10 @@ def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, 
                 rows[name] = decision.postprocessed
     assert decision is not None
     kinds = [action[0] for action in decision.abstract_actions]
-    draw_strategy_grid(decision.actions, kinds, rows, f"preflop {betting or 'first action'}", output)
+    past = read_betting(definition, betting)
+    labels = [label_of(past, action) for action in decision.actions]
+    said = spoken_actions(past, position_names(definition))
+    draw_strategy_grid(labels, kinds, rows, f"preflop, {', '.join(said) or 'first action'}", output)
 
 
 def _hands(high: str, low: str) -> list[tuple[str, str]]:

@@ -9,11 +9,11 @@ import typer
 
 from foldwise.cli.options import (
     MOST_HANDS,
-    JobsOption,
     JsonOption,
     PostprocessOption,
     SeedOption,
     StrategyArgument,
+    ThreadsOption,
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
@@ -57,7 +57,7 @@ class LbrRequest:
         ),
     ] = None
     samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1, max=10**6)] = 1000
-    jobs: JobsOption = None
+    threads: ThreadsOption = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
@@ -214,7 +214,7 @@ def measure(
         "probabilities": opened.strategy.manifest.arrays["probabilities"].xxh3,
         "method": method,
     }
-    threads, seed, hands = request.jobs or default_jobs(), request.seed % 2**32, request.hands or _HANDS[method]
+    threads, seed, hands = request.threads or default_jobs(), request.seed % 2**32, request.hands or _HANDS[method]
     kept = {key: value for key, value in made_with.items() if (key, value) != ("method", "hands")}  # as it was before
     played = run_lbr(response, hands, seed, threads, listen, kept, request.output, request.resume)
     return played, made_with, response.num_roots if isinstance(response, VectorResponse) else None

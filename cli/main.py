@@ -9,12 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from foldwise.cli.support.interrupts import Interruption
+from foldwise.cli.support.output import ProgressLine
 from foldwise.cli.support.requests import add_command
+from foldwise.cli.support.spellings import modern_spelling
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError, ProtocolError
 
 # In the order of `foldwise --help`; each is a function in a module, both of that name.
 COMMANDS = (
     "games",
+    "configs",
     "abstract",
     "solve",
     "exploitability",
@@ -33,15 +37,20 @@ COMMANDS = (
     "watch",
     "worker",
     "report",
+    "review",
     "export",
     "convert",
     "verify",
+    "serve",
     "bench",
 )
 _HELP = (
     "A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
     "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches."
 )
+
+
+_INTERRUPTED = "interrupted: give the command again; nothing is left half-written"
 
 
 def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -92,8 +101,9 @@ _INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError)
 
 def _system_text(error: OSError) -> str:
     """What the system refused, where it says so, and what to do."""
-    if error.errno == errno.ENOSPC:
-        return "no space left on the device: make room or give another folder; files written before are whole"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        file = f" for {error.filename!r}" if error.filename else ""
+        return f"{error.strerror}{file}: make room or give another folder; files written before are whole"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return f"{error.filename!r} cannot be opened or written ({error.strerror}): give another file or folder"
     return str(error)
@@ -115,7 +125,16 @@ def _value_text(error: ValueError) -> str:
     raise error
 
 
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _fail(message: str, code: int) -> int:
+    ProgressLine.clear()
     line = " ".join(str(message).split())
     print(f"foldwise: {line}", file=sys.stderr)
     return code
@@ -123,14 +142,22 @@ def _fail(message: str, code: int) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
-    given = sys.argv[1:] if arguments is None else arguments
+    given, notes = modern_spelling(sys.argv[1:] if arguments is None else arguments)
+    for word in given:
+        if not _is_text(word):  # the system allows such names; JSON and logs cannot hold them
+            return _fail(f"{word!r} is not UTF-8: rename the file or folder", 2)
+    ProgressLine.silent = "--json" in given
+    for note in notes:
+        print(f"foldwise: {note}", file=sys.stderr)
     try:
         result = make_app(_wanted(given))(args=given, standalone_mode=False, prog_name="foldwise")
     except BrokenPipeError:  # the reader of our output went away: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Interruption as interruption:
+        return _fail(f"interrupted: {interruption}", 130)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail(_INTERRUPTED, 130)
     except _ArgumentError as error:
         context = getattr(error, "ctx", None)
         if not error.format_message():  # help was asked for by giving no arguments, and is printed
@@ -150,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _fail(_system_text(error), 2)
     if result == 130:  # typer turns Ctrl-C into a silent exit code
-        return _fail("interrupted", 130)
+        return _fail(_INTERRUPTED, 130)
     return result if isinstance(result, int) else 0
 
 

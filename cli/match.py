@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, ScoreOption, SeedOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.options import (
+    MOST_HANDS,
+    SCORE_HELP,
+    BoardsOption,
+    BrokerOption,
+    JsonOption,
+    PatienceOption,
+    ThreadsOption,
+)
+from foldwise.cli.support.interrupts import going_on
+from foldwise.cli.support.output import ProgressLine, emit, stderr, stdout
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import searching
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, ProtocolError
 
 if TYPE_CHECKING:
     from foldwise.matches.duplicate.match import RunListener
@@ -31,10 +40,19 @@ class MatchRequest:
     ] = None
     b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None
     hands: Annotated[
-        int, typer.Option(help="Hands from each side: a duplicate match has twice as many.", min=1, max=MOST_HANDS)
-    ] = 3000
-    game: Annotated[str, typer.Option(help="A two-player game's name, or the path of a .game file.")] = "hunl"
-    over: Annotated[str, typer.Option(help="tcp (a dealer and processes) or memory (one process).")] = "memory"
+        int | None,
+        typer.Option(
+            help="Hands from each side: a duplicate match has twice as many; by default 3000.", min=1, max=MOST_HANDS
+        ),
+    ] = None
+    boards: BoardsOption = None
+    game: Annotated[
+        str | None, typer.Option(help="A two-player game's name, or the path of a .game file; by default hunl.")
+    ] = None
+    over: Annotated[
+        str | None,
+        typer.Option(help="tcp (a dealer and processes) or memory (one process): the default, except for cmd:."),
+    ] = None
     repeat: Annotated[int | None, typer.Option(help="Duplicate matches, each with a further seed.", min=1)] = None
     until_ci: Annotated[
         float | None, typer.Option(help="Play on until the 95% half-width is at most this many mbb/h.", min=0.001)
@@ -44,48 +62,91 @@ class MatchRequest:
         bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False
     search: Annotated[str, typer.Option(help="A solves turn and river while it plays: fast, normal or deep.")] = "off"
-    score: ScoreOption = "chips"
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time; default: one a core.", min=1)] = None
-    deadline: Annotated[float, typer.Option(help="Seconds a built-in player has for an answer.", min=0.001)] = 5.0
-    output: Annotated[str | None, typer.Option("-o", help="Folder for logs, players' output and result.json.")] = None
-    resume: Annotated[str | None, typer.Option(help="Continue the interrupted match of this folder.")] = None
+    score: Annotated[str | None, typer.Option(help=f"{SCORE_HELP} By default chips.")] = None
+    threads: ThreadsOption = None
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds a built-in player has for an answer; by default 5.", min=0.001)
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Folder for logs, players' output and result.json."),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted match in the folder of -o.")] = (
+        False
+    )
     broker: BrokerOption = None
     patience: PatienceOption = 60.0
-    seed: SeedOption = 0
+    seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn; by default 0.")] = None
     as_json: JsonOption = False
 
 
-def _folder(request: "MatchRequest") -> Path | None:
-    chosen = request.resume or request.output
-    return None if chosen is None else Path(chosen)
-
-
-@holding(_folder)
+@holding(lambda request: request.output)
 def match(request: MatchRequest) -> int:
     """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
 
     Example: foldwise match bot:strength bot:random --hands 3000 --seed 7
 
-    Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --hands 500
+    Example: foldwise match strategy:runs/small strategy:runs/tiny --score expectation --boards 500
 
     Example: foldwise match runs/small runs/small --search fast --hands 200
 
     Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
+
+    Example: foldwise match -o runs/match --resume
     """
     from foldwise.matches.plan import create_folder, load_plan
 
-    if request.resume is not None:
-        folder = Path(request.resume)
-        return _play_and_show(load_plan(folder), folder, request)
+    output = request.output
+    if request.resume:
+        if output is None:
+            raise DefinitionError("--resume: give the folder of the match, as in -o DIR --resume")
+        plan = load_plan(output)
+        _check_resumed(plan, request)
+        return _play_and_show(plan, output, request)
     plan = _plan(request)
-    if request.output is not None:
-        create_folder(Path(request.output), plan)
-        return _play_and_show(plan, Path(request.output), request)
+    if output is not None:
+        create_folder(output, plan)
+        return _play_and_show(plan, output, request)
     with TemporaryDirectory(prefix="foldwise-match-") as temporary:
         return _play_and_show(plan, Path(temporary), request)
 
 
+def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
+    """A match goes on as it was begun: what is given again must be the same."""
+    from foldwise.cli.support.players import typed_player
+
+    typed = [None if player is None else typed_player(player) for player in (request.a, request.b)]
+    game = None if request.game is None else _game_name(request.game)
+    given: list[tuple[str, object, object]] = [
+        ("A", typed[0] and searching(typed[0], request.search), plan.players[0]),
+        ("B", typed[1], plan.players[1]),
+        ("--hands", request.hands, plan.hands),
+        ("--boards", request.boards, plan.hands),
+        ("--game", game, plan.game),
+        ("--over", request.over, plan.over),
+        ("--repeat", request.repeat, plan.repeat),
+        ("--until-ci", request.until_ci, plan.until_ci_mbb),
+        ("--all-in-ev", request.all_in_ev or None, plan.all_in_ev),
+        ("--explain", request.explain or None, plan.explain),
+        ("--score", request.score, plan.score),
+        ("--deadline", request.deadline, plan.deadline_seconds),
+        ("--seed", None if request.seed is None else request.seed % 2**32, plan.seed),
+    ]
+    differing = [f"{name} {now}, there {then}" for name, now, then in given if now is not None and now != then]
+    if differing:
+        raise DefinitionError(
+            f"{str(request.output)!r} holds another match ({'; '.join(differing)}): leave these out to go on with it, or "
+            "give another folder without --resume"
+        )
+
+
+def _game_name(game: str) -> str:
+    return str(Path(game).resolve()) if Path(game).is_file() else game
+
+
 def _plan(request: MatchRequest) -> "MatchPlan":
+    from foldwise.agent.player_spec import PlayerKind
+    from foldwise.cli.support.counts import hands_or_boards
     from foldwise.cli.support.players import typed_players
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.plan import MatchPlan
@@ -94,29 +155,32 @@ def _plan(request: MatchRequest) -> "MatchPlan":
 
     if request.a is None or request.b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
-    if request.over not in ("tcp", "memory"):
-        raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     first, second = typed_players((request.a, request.b))
     first = searching(first, request.search)
+    external = PlayerKind.PROGRAM in (first.kind, second.kind)
+    over = request.over or ("tcp" if external else "memory")
+    if over not in ("tcp", "memory"):
+        raise DefinitionError(f"--over {over!r}: expected tcp or memory")
     for player in (first, second):
-        check_player(player, request.over == "tcp")
-    check_score(request.score, (first, second))
-    if request.all_in_ev and request.score != "chips":
-        raise DefinitionError(f"--all-in-ev with --score {request.score}: each scores the hands its own way; give one")
+        check_player(player, over == "tcp")
+    score, game = request.score or "chips", request.game or "hunl"
+    check_score(score, (first, second))
+    if request.all_in_ev and score != "chips":
+        raise DefinitionError(f"--all-in-ev with --score {score}: each scores the hands its own way; give one")
     if request.explain and request.output is None:
         raise DefinitionError("--explain without a folder to write to: give -o DIR")
     return MatchPlan(
         players=(first, second),
-        game=str(Path(request.game).resolve()) if Path(request.game).is_file() else request.game,
-        definition=table_definition(request.game).to_text(),
-        hands=request.hands,
-        seed=request.seed % 2**32,
+        game=_game_name(game),
+        definition=table_definition(game).to_text(),
+        hands=hands_or_boards(request.hands, request.boards, score, 3000),
+        seed=(request.seed or 0) % 2**32,
         repeat=request.repeat or (1000 if request.until_ci is not None else 1),
-        over="tcp" if request.over == "tcp" else "memory",
+        over="tcp" if over == "tcp" else "memory",
         all_in_ev=request.all_in_ev,
-        score=request.score,
+        score=score,
         until_ci_mbb=request.until_ci,
-        deadline_seconds=request.deadline,
+        deadline_seconds=request.deadline or 5.0,
         explain=request.explain,
     )
 
@@ -144,8 +208,15 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
     from foldwise.matches.duplicate.match import default_jobs, play_match
 
     progress = ProgressLine("match")
-    with _feed(request.broker, plan, request.patience) as hands:
-        result = play_match(plan, folder, request.jobs or default_jobs(), progress.update, hands)
+    how = (
+        f"go on with: foldwise match -o {folder} --resume" if request.output else "give -o DIR to keep what was played"
+    )
+    with going_on(how), _feed(request.broker, plan, request.patience) as hands:
+        try:
+            result = play_match(plan, folder, request.threads or default_jobs(), progress.update, hands)
+        except ProtocolError as error:
+            where = f"all output is in {folder}; " if request.output else ""
+            raise ProtocolError(f"{error}; {where}{how}") from error
     if plan.explain:
         from foldwise.matches.report.explanations import write_explanations
 
@@ -154,6 +225,10 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
             progress.say(
                 f"{differing} explained actions differ from the log: late answers, or a folder that has changed"
             )
+    if result["faults"]:
+        where = f"; players' output is in {folder}" if request.output and plan.over == "tcp" else ""
+        stderr.print(f"{result['faults']} faults of the players, answered by a check or fold{where}; the first:")
+        stderr.print(result["first_fault"].rstrip())
     emit(result, request.as_json, lambda: _show_match(result))
     return 1 if result["faults"] else 0
 
@@ -163,7 +238,10 @@ def _show_match(result: "MatchResult") -> None:
 
     first, second = (parse_player(player).short() for player in result["players"])
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
-    stdout.print(f"{first} against {second}, {result['game']}: {result['hands']} hands, {result['pairs']} pairs")
+    counted = f"{result['hands']} hands, {result['pairs']} pairs"
+    if result["score"] == "expectation":
+        counted = f"{result['pairs']} boards"
+    stdout.print(f"{first} against {second}, {result['game']}: {counted}, by {result['score']}")
     mean = f"[bold]{result['mean_mbb']:+.1f} ± {half_width} mbb/h[/bold] (95%, {result['interval']})"
     stdout.print(mean, markup=True)
     if "chips" in result:
@@ -181,5 +259,3 @@ def _show_match(result: "MatchResult") -> None:
             f"{searched['seconds_p50']:.2f} s, 99% within {searched['seconds_p99']:.2f} s, all within "
             f"{searched['seconds_max']:.2f} s"
         )
-    if result["faults"]:
-        stdout.print(f"{result['faults']} faults of the players: see their .err files")

@@ -12,7 +12,9 @@ MOST_HANDS = 10**9  # of any match: more would not end
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
 
-ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config file, as in configs/.")]
+ConfigArgument = Annotated[
+    str, typer.Argument(metavar="CONFIG", help="A shipped config's name (foldwise configs), or a config file.")
+]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the config; repeatable.")
 ]
@@ -21,17 +23,21 @@ PostprocessOption = Annotated[str, typer.Option(help="Post-processing of the str
 TranslationOption = Annotated[str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")]
 
 HandsOption = Annotated[
-    int, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)
+    int | None, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)
+]
+BoardsOption = Annotated[
+    int | None,
+    typer.Option(help="With --score expectation, instead of --hands: boards, each from both positions.", min=2),
 ]
 OverOption = Annotated[str, typer.Option(help="memory (compiled) or tcp (a dealer and processes).")]
-ScoreOption = Annotated[
-    str,
-    typer.Option(help="; ".join(f"{name}: {score.about}" for name, score in SCORES.items()) + "."),
-]
+SCORE_HELP = "; ".join(f"{name}: {score.about}" for name, score in SCORES.items()) + "."
+ScoreOption = Annotated[str, typer.Option(help=SCORE_HELP)]
 LogsOption = Annotated[
     bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
 ]
-JobsOption = Annotated[int | None, typer.Option(help="Threads; default: one a core.", min=1)]
+ThreadsOption = Annotated[int | None, typer.Option("--threads", help="Threads; default: one a core.", min=1)]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what the folder of -o holds.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
 
 # Help is markup, where "[/ROOT]" would close a tag.
 _BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."

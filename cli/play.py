@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import BrokerOption, JsonOption, PatienceOption, SeedOption
+from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.search_option import SearchOption, searching
 from foldwise.game.errors import DefinitionError
@@ -15,6 +15,7 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.agent.client import ClientReport
     from foldwise.agent.player import Player
+    from foldwise.agent.player_spec import PlayerSpec
     from foldwise.game.definition import GameDefinition
 
 
@@ -23,7 +24,7 @@ class PlayRequest:
     player: Annotated[
         str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
     ]
-    host: Annotated[str | None, typer.Argument(help="Address of the dealer.")] = None
+    host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
     postprocess: Annotated[str | None, typer.Option(help="Post-processing of a strategy, as in new(0.2).")] = None
     translation: Annotated[
@@ -51,8 +52,20 @@ class PlayRequest:
         None
     )
     patience: PatienceOption = 60.0
+    hands: Annotated[int, typer.Option(help="At an HTTP table: hands to play.", min=1, max=MOST_HANDS)] = 1000
+    user: Annotated[
+        str | None,
+        typer.Option(help="At an HTTP table: log in by this name, with the password in FOLDWISE_TABLE_PASSWORD."),
+    ] = None
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="At an HTTP table: folder for http.log.")
+    ] = None
     seed: SeedOption = 0
     as_json: JsonOption = False
+
+    @property
+    def at_http(self) -> bool:
+        return self.host is not None and self.port is None and self.host.startswith(("http://", "https://"))
 
 
 class PlayResult(TypedDict):
@@ -68,6 +81,9 @@ class PlayResult(TypedDict):
 def play(request: PlayRequest) -> int:
     """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
 
+    A single address that starts with http is a table of Slumbot's interface, as 'foldwise serve' is one: there --hands
+    are played, logged with -o, and scored.
+
     Exit code 1 when the player failed or was late and check or fold was answered in its place.
 
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
@@ -79,6 +95,8 @@ def play(request: PlayRequest) -> int:
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
 
     Example: foldwise play runs/small --broker mqtt://127.0.0.1 --table demo
+
+    Example: foldwise play runs/small http://127.0.0.1:8765 --hands 500 -o runs/http
     """
     player, host, port = request.player, request.host, request.port
     if player == "human":
@@ -92,10 +110,18 @@ def play(request: PlayRequest) -> int:
     from foldwise.agent.client import play_match
     from foldwise.cli.support.table_game import table_definition
 
-    at_dealer, at_table = host is not None and port is not None, request.table is not None
+    at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None
     if (request.broker is not None) != at_table or at_table == at_dealer:
-        raise DefinitionError("play: expected HOST and PORT of a dealer, or --broker URL and --table NAME")
+        raise DefinitionError(
+            "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
+        )
     made, definition = _seated(request)
+    if request.at_http:
+        from foldwise.cli.support.http_play import HttpSeat, play_http
+
+        assert host is not None
+        seat = HttpSeat(host, request.user, request.hands, request.patience, request.output, request.as_json)
+        return play_http(made, _spec(request), definition or table_definition("hunl"), seat)
     if request.broker is not None:
         report = _play_remote(made, definition, request.broker, request)
     else:
@@ -121,13 +147,11 @@ def play(request: PlayRequest) -> int:
 def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
     """The player, and the game where it is known before the dealer says."""
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-    from foldwise.cli.support.players import typed_player, with_options
     from foldwise.cli.support.table_game import table_definition
     from foldwise.search.player import SearchPlayer
     from foldwise.search.players import make_player
 
-    spec = with_options(typed_player(request.player), request.postprocess, request.translation)
-    made = make_player(searching(spec, request.search), request.seed)
+    made = make_player(searching(_spec(request), request.search), request.seed)
     definition = table_definition(request.game) if request.game is not None else None
     if isinstance(made, StrategyPlayer | SearchPlayer):
         definition = definition or made.definition
@@ -137,6 +161,13 @@ def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
     elif request.explain:
         raise DefinitionError(f"--explain: player {request.player!r} is not a strategy")
     return made, definition
+
+
+def _spec(request: PlayRequest) -> "PlayerSpec":
+    """The player, options included."""
+    from foldwise.cli.support.players import typed_player, with_options
+
+    return with_options(typed_player(request.player), request.postprocess, request.translation)
 
 
 def _play_remote(

@@ -6,8 +6,9 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import JsonOption, OverwriteOption
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_picture
 from foldwise.game.errors import DefinitionError
 
 
@@ -15,7 +16,10 @@ from foldwise.game.errors import DefinitionError
 class PlotRequest:
     directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Strategy folders.")]
     x: Annotated[str, typer.Option(help="nodes, seconds or iterations.")] = "nodes"
-    output: Annotated[Path, typer.Option("-o", "--output", help="The picture to write.")] = Path("convergence.png")
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The picture: .png, .pdf or .svg.")] = (
+        Path("convergence.png")
+    )
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -25,7 +29,7 @@ class PlotResult(TypedDict):
 
 
 def plot(request: PlotRequest) -> None:
-    """Exploitability against nodes, seconds or iterations, on logarithmic axes.
+    """Exploitability against nodes, seconds or iterations, on logarithmic axes; mean regret where no run has it.
 
     Runs that differ only in their seed become one curve with its 95% interval.
 
@@ -36,6 +40,7 @@ def plot(request: PlotRequest) -> None:
 
     if request.x not in ("nodes", "seconds", "iterations"):
         raise DefinitionError(f"--x {request.x!r}: expected nodes, seconds or iterations")
+    check_picture(request.output, request.overwrite)
     manifests = [Strategy(directory).manifest for directory in request.directories]
     labels = draw_convergence(manifests, request.x, request.output)
     result = PlotResult(output=str(request.output), curves=labels)

@@ -33,7 +33,9 @@ class ScoreRequest:
     fit: Annotated[
         bool, typer.Option("--fit", help="Make the strategy's values again, even without a log to score.")
     ] = False
-    boards: Annotated[int, typer.Option(help="Boards the values are made on.", min=1, max=10**6)] = 200
+    boards: Annotated[
+        int | None, typer.Option(help="With --fit: boards the values are made on; by default 200.", min=1, max=10**6)
+    ] = None
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -70,6 +72,7 @@ def score(request: ScoreRequest) -> None:
     from foldwise.cli.support.players import typed_strategy
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS
     from foldwise.matches.scoring.log_scores import score_log
     from foldwise.matches.scoring.scorers import open_with_values
 
@@ -80,6 +83,8 @@ def score(request: ScoreRequest) -> None:
         raise DefinitionError("score: --opponent-strategy and --fit need --strategy DIR")
     if log is not None and not log.is_file():
         raise DefinitionError(f"log {str(log)!r}: no such file")
+    if request.boards is not None and not request.fit:
+        raise DefinitionError("--boards is what values are made on: add --fit to make them anew, or leave it out")
     line = ProgressLine("score")
     typed = (request.strategy, request.opponent_strategy)
     specs = [typed_strategy(text) for text in typed if text is not None]
@@ -87,7 +92,7 @@ def score(request: ScoreRequest) -> None:
         _fit([spec.folder for spec in specs], request, line)
     if log is None:
         made = [str(spec.folder / "values") for spec in specs]
-        values = ValuesResult(values=made, boards=request.boards)
+        values = ValuesResult(values=made, boards=request.boards or DEFAULT_BOARDS)
         emit(values, request.as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
         return
     known = [open_with_values(spec, default_jobs(), line.update) for spec in specs]
@@ -109,13 +114,15 @@ def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> 
     """Make the values of strategies again."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
-    from foldwise.matches.scoring.aivat_values import make_values
+    from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, make_values
+
+    boards = request.boards or DEFAULT_BOARDS
 
     def listen(done: int) -> None:
-        line.update(f"values, {done} boards", done / request.boards)
+        line.update(f"values, {done} boards", done / boards)
 
     for folder in folders:
-        make_values(OpenStrategy(folder), request.boards, request.seed, default_jobs(), listen)
+        make_values(OpenStrategy(folder), boards, request.seed, default_jobs(), listen)
 
 
 def _method_result(method: "MethodScore") -> MethodResult:

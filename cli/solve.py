@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import ConfigArgument, JsonOption, SetOption
-from foldwise.cli.support.interrupts import stopped_by_signals
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
+from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.cli.support.requests import holding
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.solver.samplers import samplers_by_needs
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class SolveRequest:
         ),
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's last checkpoint.")] = False
+    overwrite: OverwriteOption = False
     overrides: SetOption = None
     as_json: JsonOption = False
 
@@ -79,9 +80,9 @@ def solve(request: SolveRequest) -> None:
 
     Ctrl-C saves a checkpoint; --resume continues from it.
 
-    Example: foldwise solve configs/leduc.toml -o runs/leduc --sampler cfr+ --iterations 1000
+    Example: foldwise solve leduc -o runs/leduc --sampler cfr+ --iterations 1000
 
-    On several machines (docs/distributed.md): foldwise solve configs/hunl-hierarchical.toml -o DIR --children 8 --ray auto
+    On several machines (docs/distributed.md): foldwise solve hunl-hierarchical -o DIR --children 8 --ray auto
     """
     from foldwise.abstraction.build import build_abstract_game
     from foldwise.abstraction.estimate import estimate_size
@@ -99,7 +100,7 @@ def solve(request: SolveRequest) -> None:
         )
     if distributed:
         check_settings(settings, ray)
-    _check_output(output, resume, distributed)
+    _check_output(output, resume, request.overwrite, distributed)
     line = ProgressLine(f"solve {settings.name}")
     if ray is None:  # on Ray every child looks after its own machine
         check_memory(estimate_size(settings))
@@ -124,13 +125,13 @@ def solve(request: SolveRequest) -> None:
     result = _result(manifest, progress, settings.solver.sampler, boards)
     emit(result, request.as_json, lambda: _show(result, output))
     if interrupted:
-        line.say(f"saved at iteration {manifest.iterations:,}, go on with --resume")
-        raise typer.Exit(130)
+        raise Interruption(f"saved at iteration {manifest.iterations:,}; go on with the same command and --resume")
 
 
 def _settings(request: SolveRequest) -> "RunConfig":
     """The config with what the command line changes in it: a stop condition there replaces all those of the file."""
     from foldwise.abstraction.config import parse_override, read_config
+    from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
 
     given = {
@@ -146,13 +147,13 @@ def _settings(request: SolveRequest) -> "RunConfig":
     if request.children is not None:
         changes["distributed.children"] = request.children
     changes |= dict(parse_override(text) for text in request.overrides or [])
-    settings = read_config(request.config, RunConfig, changes)
+    settings = read_config(find_config(request.config), RunConfig, changes)
     if any(given[key] is not None for key in _STOPS):
         kept = {key: getattr(settings.solver, key) if given[key] is not None else None for key in _STOPS}
         settings = settings.model_copy(update={"solver": settings.solver.model_copy(update=kept)})
     if all(getattr(settings.solver, key) is None for key in _STOPS):
         raise DefinitionError(
-            f"config {str(request.config)!r} does not say when to stop: "
+            f"config {request.config!r} does not say when to stop: "
             "give --iterations, --nodes, --seconds or --exploitability"
         )
     return settings
@@ -167,8 +168,8 @@ def _count(text: str | None) -> int | None:
         raise DefinitionError(f"--nodes {text!r}: expected a number, as in 5000000 or 5e6") from None
 
 
-def _check_output(output: Path, resume: bool, distributed: bool) -> None:
-    """A folder of the user's own is not written over; a run of ours is only with --resume or from its beginning."""
+def _check_output(output: Path, resume: bool, overwrite: bool, distributed: bool) -> None:
+    """A folder of the user's own is not written over, and a run of ours only when that is asked for."""
     own, other = ("distributed.json", "checkpoint.json") if distributed else ("checkpoint.json", "distributed.json")
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
@@ -180,8 +181,26 @@ def _check_output(output: Path, resume: bool, distributed: bool) -> None:
     is_run = (output / "manifest.json").exists() or (output / own).exists()
     if output.exists() and any(output.iterdir()) and not is_run:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
+    if resume and overwrite:
+        raise DefinitionError("--resume goes on with a run, --overwrite begins it anew: give one")
     if resume and not (output / own).exists():
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
+    if is_run and not resume and not overwrite:
+        raise DefinitionError(
+            f"{str(output)!r} holds {_held(output)}: add --resume to go on with it, --overwrite to begin anew, "
+            "or give another folder"
+        )
+
+
+def _held(output: Path) -> str:
+    """The run in a folder, as far as it says."""
+    from foldwise.abstraction.strategy import Strategy
+
+    try:
+        manifest = Strategy(output).manifest
+    except (DefinitionError, FormatError, OSError):
+        return "a run that was begun"
+    return f"a strategy of {manifest.game} ({manifest.name}, {manifest.iterations:,} iterations)"
 
 
 def _drive(run: "SolverRun", line: ProgressLine) -> bool:

@@ -23,7 +23,16 @@ _DEFAULT_ITERATIONS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class SpotRequest:
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")]
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A JSON file, or - for standard input.")] = None
+    strategy: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Instead of FILE: ranges and bet sizes of a strategy.")
+    ] = None
+    betting: Annotated[str | None, typer.Option(help="With --strategy: the betting so far, as in r300c/cc/.")] = None
+    board: Annotated[str | None, typer.Option(help="With --strategy: the board, as in AsKd2c9s.")] = None
+    turn: Annotated[
+        str | None, typer.Option(metavar="BETS", help="With --strategy: other bets on the turn, as in 'f c 1p a'.")
+    ] = None
+    river: Annotated[str | None, typer.Option(metavar="BETS", help="With --strategy: other bets on the river.")] = None
     iterations: Annotated[
         int | None,
         typer.Option(min=1, help=f"Stop after this many; without --seconds by default {_DEFAULT_ITERATIONS}."),
@@ -72,6 +81,8 @@ def spot(request: SpotRequest) -> None:
     "bets": {"river": "f c 0.5p 1p a | f c 1p a | f c"}}
 
     Ctrl-C prints what is solved so far. Example: foldwise spot river.json --iterations 500 --png river.png
+
+    Example: foldwise spot --strategy runs/small --betting r300c/cr600c/ --board AsKd2c9s --turn "f c 1p a | f c a"
     """
     from foldwise.solver.samplers import FULL_WIDTH
     from foldwise.solver.subgame.spot import SpotSolver
@@ -84,7 +95,7 @@ def spot(request: SpotRequest) -> None:
     if iterations is None and request.seconds is None:
         iterations = _DEFAULT_ITERATIONS
     threads = request.threads or len(os.sched_getaffinity(0))
-    solver = SpotSolver(_read(request.file), threads, request.schedule, request.rivers)
+    solver = SpotSolver(_find(request), threads, request.schedule, request.rivers)
     line = ProgressLine("spot")
     line.say(f"{len(solver.game.nodes):,} nodes, {solver.game.num_bytes / 1e6:,.0f} MB of tables")
     history, interrupted = _drive(solver, iterations, request.seconds, line)
@@ -95,6 +106,30 @@ def spot(request: SpotRequest) -> None:
     emit(result, request.as_json, lambda: _show(solver, history[-1], png))
     if interrupted:
         raise typer.Exit(130)
+
+
+def _find(request: SpotRequest) -> "Spot":
+    """The spot of a file, or of a strategy's typed hand."""
+    typed = {
+        "--betting": request.betting,
+        "--board": request.board,
+        "--turn": request.turn,
+        "--river": request.river,
+    }
+    if request.strategy is None:
+        given = [name for name, text in typed.items() if text is not None]
+        if request.file is None or given:
+            raise DefinitionError(
+                f"{given[0]} without --strategy: give --strategy DIR"
+                if given
+                else "spot: give a FILE, - or --strategy DIR"
+            )
+        return _read(request.file)
+    if request.file is not None or request.betting is None or request.board is None:
+        raise DefinitionError("--strategy: give --betting and --board with it, and no FILE")
+    from foldwise.search.strategy_spot import strategy_spot
+
+    return strategy_spot(request.strategy, request.betting, request.board, request.turn, request.river)
 
 
 def _read(file: str) -> "Spot":
@@ -137,7 +172,7 @@ def _result(solver: "SpotSolver", history: "Sequence[SpotProgress]") -> SpotResu
         exploitability_mbb=last.exploitability.exploitability_mbb,
         exploitability_pot_percent=last.pot_percent,
         best_response_mbb=last.exploitability.best_response_mbb,
-        value_mbb=last.exploitability.value_mbb,
+        value_mbb=last.value_mbb,
         iterations=last.iterations,
         seconds=last.seconds,
         hand_nodes_per_second=solver.game.hand_nodes / last.seconds if last.seconds else 0.0,
@@ -145,8 +180,8 @@ def _result(solver: "SpotSolver", history: "Sequence[SpotProgress]") -> SpotResu
         actions=_actions(solver),
         frequencies=solver.frequencies(),
         strategy=solver.strategy(),
-        values=solver.values(0),
-        opponent_values=solver.values(1),
+        values=solver.values(solver.actor),
+        opponent_values=solver.values(1 - solver.actor),
         history=[
             SpotPoint(
                 iterations=point.iterations,
@@ -171,7 +206,7 @@ def _show(solver: "SpotSolver", last: "SpotProgress", png: Path | None) -> None:
     rate = solver.game.hand_nodes / last.seconds / 1e6 if last.seconds else 0.0
     stdout.print(f"{last.iterations:,} iterations, {last.seconds:.1f} s of solving, {rate:.0f}M hand-nodes/s")
     stdout.print(
-        f"value to the player to act {last.exploitability.value_mbb:+.1f} mbb, exploitability "
+        f"value to the player to act {last.value_mbb:+.1f} mbb, exploitability "
         f"{last.exploitability.exploitability_mbb:.2f} mbb, {last.pot_percent:.3f}% of the pot"
     )
     _show_values(solver)
@@ -198,7 +233,7 @@ def _show_grid(actions: list[str], rows: dict[str, list[float]]) -> None:
 
 def _show_values(solver: "SpotSolver") -> None:
     """The hands worth most and least to the player to act."""
-    values = sorted(solver.values(0).items(), key=lambda item: -item[1])
+    values = sorted(solver.values(solver.actor).items(), key=lambda item: -item[1])
     shown = values if len(values) <= 10 else values[:5] + values[-5:]
     stdout.print("worth in mbb: " + ", ".join(f"{hand} {value:+.0f}" for hand, value in shown))
 

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 from rich.table import Table as TextTable
 
-from foldwise.cli.options import HandsOption, JobsOption, JsonOption, LogsOption, OverOption, ScoreOption, SeedOption
+from foldwise.cli.options import (
+    BoardsOption,
+    HandsOption,
+    JsonOption,
+    LogsOption,
+    OverOption,
+    OverwriteOption,
+    ResumeOption,
+    ScoreOption,
+    SeedOption,
+    ThreadsOption,
+)
+from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
@@ -21,18 +33,25 @@ if TYPE_CHECKING:
     from foldwise.matches.duplicate.comparison import Table
 
 
+_HANDS = 20_000  # where neither --hands nor --boards is given
+_BOARDS = 200
+
+
 @dataclass(frozen=True, kw_only=True)
 class TournamentRequest:
     players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Players as in match, or folders.")]
-    hands: HandsOption = 20_000
+    hands: HandsOption = None
+    boards: BoardsOption = None
     game: Annotated[str | None, typer.Option(help="The game; by default that of the first strategy, else hunl.")] = None
     score: ScoreOption = "chips"
     over: OverOption = "memory"
-    jobs: JobsOption = None
+    threads: ThreadsOption = None
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")] = (
         None
     )
     logs: LogsOption = False
+    resume: ResumeOption = False
+    overwrite: OverwriteOption = False
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -57,6 +76,7 @@ def tournament(request: TournamentRequest) -> None:
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
+    from foldwise.cli.support.kept_matches import how_to_go_on
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import cross_table
     from foldwise.matches.scoring.scorers import check_score
@@ -67,13 +87,14 @@ def tournament(request: TournamentRequest) -> None:
     if len(players) < 2:
         raise DefinitionError(f"tournament of {len(players)}: give two players or more")
     table = _table(players, request)
-    cells = cross_table(table, players, ProgressLine("tournament").update)
+    with going_on(how_to_go_on(request.output)):
+        cells = cross_table(table, players, ProgressLine("tournament").update)
     result = TournamentResult(
         players=list(map(str, players)),
         game=table.game,
         seed=request.seed,
         score=request.score,
-        hands=2 * request.hands,
+        hands=2 * table.hands,
         cells=[
             [None if cell is None else CrossTableCell(mean_mbb=cell.mean_mbb, ci95_mbb=cell.ci95_mbb) for cell in row]
             for row in cells
@@ -88,7 +109,8 @@ def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Tabl
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.support.kept_matches import matches_folder
+    from foldwise.cli.support.counts import hands_or_boards
+    from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
@@ -102,24 +124,29 @@ def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Tabl
     else:
         game = request.game or "hunl"
         definition = table_definition(game)
+    open_output(request.output, "tournament.json", request.resume, request.overwrite)
     if request.output is not None:
         check_writable(request.output)
+    default = _BOARDS if request.score == "expectation" else _HANDS
+    hands, seed = hands_or_boards(request.hands, request.boards, request.score, default), request.seed % 2**32
     return Table(
         game=game,
         definition=definition,
-        hands=request.hands,
-        seed=request.seed % 2**32,
+        hands=hands,
+        seed=seed,
         over=request.over,
-        jobs=request.jobs or default_jobs(),
+        jobs=request.threads or default_jobs(),
         folder=matches_folder(request.output, request.logs, request.score),
         score=request.score,
+        cells=open_cells(request.output, definition, hands, seed, request.score),
     )
 
 
 def _show(result: TournamentResult) -> None:
     from foldwise.agent.player_spec import parse_player
+    from foldwise.matches.report.report import num_hands_text
 
-    title = f"row's mbb/h, {result['hands']:,} hands a cell, by {result['score']}"
+    title = f"row's mbb/h, {num_hands_text(result['hands'], result['score'])} a cell, by {result['score']}"
     text = TextTable(box=None, header_style="bold", title=title)
     names = [parse_player(player).short() for player in result["players"]]
     for heading in ("", *names, "average"):

@@ -1,12 +1,15 @@
 """`foldwise worker`: this machine's cores for the comparisons at a broker."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import PatienceOption, RequiredBroker
+from foldwise.cli.options import JsonOption, PatienceOption, RequiredBroker
+from foldwise.cli.support.interrupts import going_on
+from foldwise.cli.support.output import emit, stderr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +21,13 @@ class WorkerRequest:
     threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1, max=4096)] = None
     name: Annotated[str | None, typer.Option(help="Name of this worker; default: host and a random number.")] = None
     patience: PatienceOption = 60.0
+    as_json: JsonOption = False
+
+
+class WorkerResult(TypedDict):
+    name: str
+    blocks: int
+    seconds: float
 
 
 def worker(request: WorkerRequest) -> None:
@@ -41,4 +51,11 @@ def worker(request: WorkerRequest) -> None:
         request.patience,
         read_signer(),
     )
-    run_loop(made.run())
+    start = time.monotonic()
+    try:
+        with going_on("start it again, and it offers its cores again"):
+            run_loop(made.run())
+    finally:
+        seconds = time.monotonic() - start
+        result = WorkerResult(name=made.name, blocks=made.num_played, seconds=seconds)
+        emit(result, request.as_json, lambda: stderr.print(f"{made.num_played:,} blocks played in {seconds:.0f} s"))

@@ -96,4 +96,20 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     config: Any = numba.config
     # A cache that cannot be written costs compile time, nothing else: numba would turn to a folder next to the code.
     config.CACHE_DIR = folder or ""
-    return numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    _save_if_possible(made)
+    return made
+
+
+def _save_if_possible(dispatcher: Any) -> None:
+    """A disk that fills up while kernels are compiled costs the next start its time, and this one nothing."""
+    stored: Any = getattr(dispatcher, "_cache", None)
+    save = getattr(stored, "save_overload", None)
+    if save is None:  # compilation is switched off
+        return
+
+    def save_overload(*arguments: Any) -> None:
+        with suppress(OSError):
+            save(*arguments)
+
+    stored.save_overload = save_overload

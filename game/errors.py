@@ -1,5 +1,9 @@
 """The errors foldwise raises on purpose. A message says what came, what was expected and what to do."""
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
 
 class DefinitionError(ValueError):
     """A game definition, game name or configuration that cannot be used."""
@@ -19,3 +23,14 @@ class FormatError(ValueError):
 
 class ProtocolError(RuntimeError):
     """A peer that does not keep to the ACPC protocol."""
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """System errors of a write say which file it was: the system names it only where a file is opened."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise

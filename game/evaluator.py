@@ -1,7 +1,7 @@
 """Hand ranks: the best five of up to seven cards as an integer from 1 (7-high) to 7462 (royal flush).
 
 Ranks are the 7,462 classes of standard high poker in order. With fewer than five cards only pairs, sets and high cards
-count (Kuhn, Leduc), and ranks compare among hands of one size. Tables take 240 KB and are built at first use.
+count (Kuhn, Leduc), and ranks compare among hands of one size. Tables take 240 KB; built at first use and kept.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.kept_tables import kept_tables
 
 NUM_RANKS = 7462
 MAX_CARDS = 7
@@ -49,7 +50,11 @@ class EvaluatorTables(NamedTuple):
 
 @cache
 def evaluator_tables() -> EvaluatorTables:
-    """The tables, built once in a process."""
+    """The tables: read from the cache, or built, once in a process."""
+    return EvaluatorTables(**kept_tables("evaluator", __name__, lambda: _build_tables()._asdict()))
+
+
+def _build_tables() -> EvaluatorTables:
     counts = _rank_multisets()
     keys = counts @ (5 ** np.arange(13))
     ranks = _multiset_ranks(counts)

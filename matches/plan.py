@@ -27,6 +27,7 @@ from foldwise.matches.scores import known_score
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
+MAX_NAME_BYTES = 200  # of a player in a log
 T = TypeVar("T")
 Order = Literal["AB", "BA"]
 ScoreName = Annotated[str, AfterValidator(known_score)]
@@ -47,6 +48,13 @@ def player_seeds(seed: int, match_index: int, order: Order) -> tuple[int, int]:
     digests = (hashlib.sha256(f"{seed} {match_index} {order} {letter}".encode()).digest() for letter in order)
     first, second = (int.from_bytes(digest[:8], "big") >> 1 for digest in digests)
     return first, second
+
+
+def _log_name(player: PlayerSpec) -> str:
+    """A player as one word of a log: its alias, or its name; of a long path the end, which tells it from others."""
+    text = player.alias or str(player)
+    word = "".join("." if char in ":|/ " or not char.isprintable() else char for char in text)
+    return word.encode()[-(MAX_NAME_BYTES - 2) :].decode(errors="ignore")  # room for .A or .B
 
 
 class MatchPlan(BaseModel):
@@ -74,9 +82,7 @@ class MatchPlan(BaseModel):
 
     def names(self) -> tuple[str, str]:
         """A's and B's names in logs: aliases, or without what has a meaning there; never the same."""
-        first, second = (
-            player.alias or str(player).translate(str.maketrans(":|/\n ", ".....")) for player in self.players
-        )
+        first, second = map(_log_name, self.players)
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
 
@@ -117,7 +123,7 @@ def create_folder(folder: Path, plan: MatchPlan) -> None:
     """Begin a match folder; refuses one that holds a match."""
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN_FILE).exists():
-        raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
+        raise DefinitionError(f"{str(folder)!r} holds a match: go on with it by --resume, or give another folder")
     write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
 
 

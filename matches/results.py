@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from foldwise.agent.player import Faults
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.matches.plan import MatchPlan
@@ -85,6 +86,7 @@ class MatchResult(TypedDict):
     seconds: float
     hands_per_second: float
     faults: int
+    first_fault: NotRequired[str]
     chips: NotRequired[ChipsResult]
     variance_ratio: NotRequired[float | None]
     search: NotRequired[SearchSummary]  # where a player searches
@@ -96,7 +98,7 @@ class Effort:
 
     seconds: float
     hands_before: int = 0
-    faults: int = 0
+    faults: Faults = field(default_factory=Faults)
 
 
 def match_result(
@@ -130,8 +132,10 @@ def match_result(
         positions=[_position(estimate(values[:, position], unit), position) for position in range(2)],
         seconds=effort.seconds,
         hands_per_second=(2 * pairs.count - effort.hands_before) / effort.seconds,
-        faults=effort.faults,
+        faults=effort.faults.count,
     )
+    if effort.faults.count:
+        result["first_fault"] = effort.faults.first
     if chips is not None:
         played = estimate(raw.mean(axis=1), unit)
         result["chips"] = ChipsResult(

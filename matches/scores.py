@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from foldwise.game.errors import DefinitionError
 
 
-class Score(NamedTuple):
+class ScoreMethod(NamedTuple):
     """A line of the table. Names are MODULE:NAME below `foldwise.matches`; a score has one of the two."""
 
     about: str
@@ -18,12 +18,12 @@ class Score(NamedTuple):
     board_values: str = ""  # (definition, players, seed, hands, threads, listen) -> [hands, 2], without playing a hand
 
 
-SCORES: Final[dict[str, Score]] = {
-    "chips": Score("as played", 0, log_scorer="scoring.scorers:make_chips_scorer"),
-    "expectation": Score(
+SCORES: Final[dict[str, ScoreMethod]] = {
+    "chips": ScoreMethod("as played", 0, log_scorer="scoring.scorers:make_chips_scorer"),
+    "expectation": ScoreMethod(
         "two strategies: mean over all hands, on each board", 2, board_values="scoring.scorers:expectation_pairs"
     ),
-    "aivat": Score(
+    "aivat": ScoreMethod(
         "one strategy or two: played hands without the luck we know of",
         1,
         log_scorer="scoring.scorers:make_aivat_scorer",

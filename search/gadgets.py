@@ -28,7 +28,7 @@ GADGETS: Final = ("unsafe", "resolve", "combined")
 class GadgetWeights:
     """What of the opponent's hands comes in, beside his own range of weight 1."""
 
-    offered: float = 0.5  # of all hands alike, each as far as it chooses to
+    offered: float = 0.1  # of all hands alike, each as far as it chooses to
     uniform: float = 0.02  # of all hands alike, without a choice
 
 

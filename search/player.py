@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.agent.decision_kernels import action_draw, drawn_action
+from foldwise.agent.python_rules import load_rules
 from foldwise.agent.strategy_player import Decision, StrategyPlayer
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
@@ -111,7 +112,7 @@ class SearchPlayer:
         self.report = SearchReport()
         self.ranges = TableRanges(table)
         self.listener: Callable[[Decision], None] | None = None
-        self._pipeline = pipeline
+        self._pipeline = load_rules(pipeline)
         self._threads = threads or _num_cores()
         self._workspace = workspace or shared_workspace()
         self._limit_seconds: float | None = None

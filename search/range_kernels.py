@@ -7,8 +7,7 @@ are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import describe_actions, follow_opponent, follow_own, read_row, to_real
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.decision_kernels import describe_actions, follow_opponent, follow_own, play_row, read_row, to_real
 from foldwise.agent.tracker_kernels import enter_street
 from foldwise.game.betting import RAISE
 from foldwise.game.betting_kernels import PLAYER, STREET, apply, start_hand
@@ -30,16 +29,7 @@ def fill_played(seat, hand, node, buckets, first, scratch, rows):  # -, -, -, [1
                 row[a] = 0.0
             continue
         read_row(seat, node, buckets[h], row)
-        postprocess_row(
-            row,
-            scratch.kinds[:num_actions],
-            scratch.sizes_pot[:num_actions],
-            seat.program,
-            hand[STREET],
-            first,
-            scratch.inside[:num_actions],
-            scratch.masses,
-        )
+        play_row(seat, node, buckets[h], hand[STREET], first, row, scratch)
     return num_actions
 
 

@@ -63,9 +63,14 @@ def available_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def least_bytes(size: SizeEstimate) -> int:
+    """What a run takes at the least, from the size of its game alone."""
+    return _PROCESS_BYTES + size.table_bytes + size.tree_bytes
+
+
 def check_memory(size: SizeEstimate) -> None:
     """Refuse a game whose tables the machine does not have the memory for, before anything long starts."""
-    needed, available = _PROCESS_BYTES + size.table_bytes + size.tree_bytes, available_bytes()
+    needed, available = least_bytes(size), available_bytes()
     if needed > available:
         raise DefinitionError(
             f"game {size.name!r} needs {needed / 1e9:.1f} GB for {size.infoset_actions:,} infoset-actions, "

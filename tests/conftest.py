@@ -39,6 +39,18 @@ def strategies(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def holdem_strategy(tmp_path_factory):
+    """A rough strategy of no-limit hold'em: the smallest config, solved for a second or so."""
+    from foldwise.cli.main import main
+    from tests.support.places import CONFIGS
+
+    folder = tmp_path_factory.mktemp("holdem") / "rough"
+    words = ["-o", str(folder), "--iterations", "20000", "--threads", "1"]
+    assert main(["solve", str(CONFIGS / "hunl-tiny.toml"), *words]) == 0
+    return folder
+
+
 def pytest_terminal_summary(terminalreporter):
     from tests.support.network import broker_name
 

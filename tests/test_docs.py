@@ -4,10 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from foldwise.game.library import find_definition
+from foldwise.game.match_state import parse_match_state
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -66,3 +69,50 @@ def test_tutorial_is_one_screen():
 def test_links_lead_somewhere(path):
     for target in _LINK.findall(path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
+
+
+def test_your_own_bot_runs_as_it_stands(tmp_path):
+    """Both bots are written by the page's own commands, play each other, and make no fault."""
+    parts = [text for words, text in blocks(DOCS / "your-own-bot.md", "sh") if not words]
+    script = "set -e\n" + "\n".join(parts)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "fault" not in result.stdout
+    logs = sorted((tmp_path / "match").glob("*.log"))
+    assert [path.read_text().count("STATE:") for path in logs] == [50, 50]
+    for errors in (tmp_path / "match").glob("*.err"):
+        assert "WARNING" not in errors.read_text()
+    assert any("r300" in line for line in logs[0].read_text().splitlines())
+    assert (tmp_path / "match" / "report.html").exists()
+
+
+def test_the_recorded_hand_is_a_hand():
+    """Every line is a state of the game, each follows from the one before, and the answers are to what was asked."""
+    ((_, text),) = [block for block in blocks(DOCS / "your-own-bot.md", "text") if block[0] == "recorded"]
+    definition = find_definition("hunl")
+    lines = [line.split(" ", 1) for line in text.splitlines()]
+    states = [parse_match_state(line, definition) for mark, line in lines if mark == "<"]
+    for (mark, line), (_, asked) in zip(lines[1:], lines):
+        if mark == ">":
+            assert parse_match_state(asked, definition).is_turn()
+            assert line.startswith(f"{asked}:")
+    bettings = [state.betting.betting_text() for state in states]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(bettings))
+    assert [state.is_turn() for state in states].count(True) == sum(mark == ">" for mark, _ in lines)
+    assert states[-1].betting.finished
+
+
+def test_your_own_method_runs_as_it_stands(tmp_path):
+    """A rule and a sampler of the user's own: solved, evaluated, compared, played."""
+    parts = [text for words, text in blocks(DOCS / "your-own-method.md", "sh") if not words]
+    script = "set -e\n" + "\n".join(parts)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("clear_favourites") >= 2
+    assert "100 boards a cell, by expectation" in result.stdout
+    (exploitability,) = re.findall(r"^exploitability ([\d.]+) mbb$", result.stdout.split("curves.png")[0], re.M)[-1:]
+    assert float(exploitability) < 60  # 2,373 of the uniform profile; CFR+ has about 10 after 300 iterations
+    assert (tmp_path / "mine" / "startme.sh").exists()
+    assert (tmp_path / "compared" / "report.html").exists()

@@ -1,6 +1,7 @@
 """The arrows between the rooms, read from the sources and from a running interpreter."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "cli")
+ROOMS = ("game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "web", "cli")
 # What each room may import of the others.
 ARROWS = {
     "game": set(),
@@ -18,7 +19,26 @@ ARROWS = {
     "agent": {"game", "abstraction", "postprocess"},
     "search": {"game", "abstraction", "solver", "postprocess", "agent"},
     "matches": {"game", "abstraction", "postprocess", "agent", "search"},
-    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches"},
+    "web": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches"},
+    "cli": {"game", "abstraction", "solver", "postprocess", "agent", "search", "matches", "web"},
+}
+# What each shelf may import of the other shelves of its room.
+SHELVES = {
+    "abstraction.storage": set(),
+    "abstraction.cards": {"storage"},
+    "abstraction.deals": {"cards", "storage"},
+    "solver.full_width": set(),
+    "solver.sampling": {"full_width"},
+    "solver.response": {"full_width"},
+    "solver.subgame": {"full_width", "response"},
+    "solver.distributed": {"sampling"},
+    "matches.table": set(),
+    "matches.engine": {"table"},
+    "matches.scoring": {"table", "engine"},
+    "matches.duplicate": {"table", "engine", "scoring"},
+    "matches.network": {"table", "engine", "duplicate"},
+    "matches.report": {"table", "scoring"},
+    "cli.support": set(),
 }
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
@@ -69,6 +89,41 @@ def test_imports_follow_the_arrows(path):
     assert not imported_packages(source) & {"tests", "benchmarks", *ROOMS}
 
 
+def parts_of(room: str) -> set[str]:
+    """The shelves and the single modules of a room."""
+    return {path.stem for path in (ROOT / room).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+
+
+def imported_parts(room: str, shelf: str) -> set[str]:
+    """What the modules of a shelf import of the rest of their room."""
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / room / shelf).rglob("*.py")]
+    names = [name.split(".") for source in sources for name in imported_modules(source)]
+    own = {name[2] for name in names if name[:2] == ["foldwise", room] and len(name) > 2}
+    return own & parts_of(room) - {shelf}
+
+
+def test_every_shelf_has_its_arrows_and_none_turns_back():
+    """In the order written, a shelf imports those before it only."""
+    folders = [path.parent for room in ROOMS for path in (ROOT / room).glob("*/__init__.py")]
+    assert {f"{folder.parent.name}.{folder.name}" for folder in folders} == set(SHELVES)
+    seen: set[str] = set()
+    for name, arrows in SHELVES.items():
+        room = name.partition(".")[0]
+        assert {f"{room}.{shelf}" for shelf in arrows} <= seen
+        seen.add(name)
+
+
+@pytest.mark.parametrize("name", SHELVES)
+def test_a_shelf_imports_what_its_docstring_says(name):
+    """The sentence after "Imports" names, in backquotes, every part of the room it needs, and no other."""
+    room, shelf = name.split(".")
+    docstring = ast.get_docstring(ast.parse((ROOT / room / shelf / "__init__.py").read_text(encoding="utf-8")))
+    assert docstring is not None
+    said = set(re.findall(r"`(\w+)`", docstring.rpartition("Imports")[2]))
+    assert imported_parts(room, shelf) == said
+    assert said & {other.partition(".")[2] for other in SHELVES if other.startswith(f"{room}.")} == SHELVES[name]
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_the_command_line_prints(path):
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
@@ -97,7 +152,7 @@ def test_kernel_cache_knows_the_arrows():
     from foldwise.game.compiled import _UPSTREAM
 
     assert {room: set(upstream) for room, upstream in _UPSTREAM.items()} == {
-        room: ARROWS[room] | {room} for room in ROOMS if room != "cli"
+        room: ARROWS[room] | {room} for room in ROOMS if room not in ("web", "cli")
     }
 
 
@@ -107,7 +162,7 @@ def imported_files(path: Path) -> set[Path]:
     return {file for parts in names if parts and (file := ROOT.joinpath(*parts).with_suffix(".py")).is_file()}
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room != "cli"])
+@pytest.mark.parametrize("room", [room for room in ROOMS if room not in ("web", "cli")])
 def test_kernel_cache_knows_what_kernels_import(room):
     """Kernels stand in `*_kernels.py`; these, and all they import at any remove, name the folder of compiled code."""
     from foldwise.game.compiled import _sources

@@ -1,4 +1,4 @@
 """Card abstraction: hand strength, buckets by percentile, k-means and hierarchy, and the tables that hold them.
 
-Imports `game`, `abstraction.threads` and `abstraction.storage`.
+Imports `storage` and `threads`.
 """

@@ -143,5 +143,8 @@ def load_sequence_matrices(cards: CardAbstraction, num_boards: int, report: Repo
         except FormatError as error:
             log.warning("%s; counting it again", error)
     packed = count_sequences(sequence_tables(cards, report), sampled_rows(num_boards), cards.num_buckets[3], report)
-    save_arrays(folder, KIND, FORMAT_VERSION, digest, made_from, {"packed": packed})
+    try:
+        save_arrays(folder, KIND, FORMAT_VERSION, digest, made_from, {"packed": packed})
+    except OSError as error:
+        log.warning("the joint counts are not kept: %s", error)
     return SequenceMatrices(packed, cards.num_buckets, num_boards)

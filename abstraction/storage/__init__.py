@@ -1,4 +1,4 @@
 """Arrays on disk with a checked header, written under a temporary name and renamed.
 
-Imports `game`.
+Imports nothing else of the room.
 """

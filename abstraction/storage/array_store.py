@@ -24,7 +24,7 @@ import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foldwise.abstraction.storage.whole_file import write_whole
-from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.errors import DefinitionError, FormatError, naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
@@ -54,7 +54,7 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
-        with path.open("wb") as stream:
+        with naming(path), path.open("wb") as stream:
             np.lib.format.write_array_header_2_0(stream, np.lib.format.header_data_from_array_1_0(array))
             data = memoryview(array.reshape(-1).view(np.uint8).data)
             for start in range(0, len(data), _CHUNK_BYTES):

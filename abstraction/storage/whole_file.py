@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from foldwise.game.errors import naming
+
 
 def sync_folder(folder: Path) -> None:
     """Put a folder's names on disk: a new file in it is sure to be found after a power cut only then."""
@@ -26,7 +28,7 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
         return
     temporary = path.with_name(f".{path.name}.new")
     try:
-        with temporary.open(mode, **options) as file:
+        with naming(path), temporary.open(mode, **options) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

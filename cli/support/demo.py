@@ -1,6 +1,7 @@
 """`make demo`: the main job end to end, with the commands a user would type."""
 
 import shlex
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -12,15 +13,15 @@ _STEPS = (
     ("The games", ["games"]),
     (
         "Cards: exact hand strength, then 60 buckets a street by expected hand strength squared",
-        ["abstract", "configs/hunl-small.toml", "-o", "{runs}/cards", "--png", "{runs}/preflop-buckets.png"],
+        ["abstract", "hunl-small", "-o", "{runs}/cards", "--png", "{runs}/preflop-buckets.png"],
     ),
     (
         "Solve heads-up no-limit hold'em by external sampling, on two threads",
-        ["solve", "configs/hunl-small.toml", "-o", "{runs}/strategy", "--seconds", "60"],
+        ["solve", "hunl-small", "-o", "{runs}/strategy", "--seconds", "60"],
     ),
     (
         "A second, coarser strategy as an opponent",
-        ["solve", "configs/hunl-tiny.toml", "-o", "{runs}/opponent", "--seconds", "10"],
+        ["solve", "hunl-tiny", "-o", "{runs}/opponent", "--seconds", "10"],
     ),
     (
         "What it does with a pair of queens before the flop",
@@ -53,6 +54,7 @@ _STEPS = (
 def run() -> int:
     """Every step, each with its command line; the first failure ends the demo."""
     start = time.monotonic()
+    shutil.rmtree(_RUNS, ignore_errors=True)  # of an earlier demo
     for number, (title, words) in enumerate(_STEPS, start=1):
         arguments = [word.format(runs=_RUNS) for word in words]
         print(f"\n[{number}/{len(_STEPS)}] {title}\n$ foldwise {shlex.join(arguments)}", flush=True)
@@ -60,6 +62,7 @@ def run() -> int:
         if code:
             return code
     print(f"\nDone in {time.monotonic() - start:.0f} s. Pictures and logs are in {_RUNS}.")
+    print(f"Play against it in the browser: foldwise serve {_RUNS}/strategy")
     return 0
 
 

@@ -12,7 +12,7 @@ from foldwise.cli.support.local_broker import LocalBroker
 
 _RUNS = Path("runs/demo-network")
 _STRATEGY = _RUNS / "strategies" / "tiny"
-_SOLVE = ["solve", "configs/hunl-tiny.toml", "-o", str(_STRATEGY), "--seconds", "10"]
+_SOLVE = ["solve", "hunl-tiny", "-o", str(_STRATEGY), "--seconds", "10"]
 _COMPARE = [
     *("compare", str(_STRATEGY), "--variants", "none,purify,new(0.2)", "--opponents", "bot:strength", "bot:random"),
     *("--hands", "50000", "--no-exploitability"),

@@ -23,19 +23,29 @@ class SeatResult(TypedDict):
     chips: float
     mean_mbb: float
     log: NotRequired[str]
+    seed: NotRequired[int]
+    bankroll_hands: NotRequired[int]
+    bankroll_chips: NotRequired[float]
 
 
-def seat_person(definition: GameDefinition, reveal: Reveal | None, as_json: bool) -> HumanPlayer:
+def seat_person(
+    definition: GameDefinition,
+    reveal: Reveal | None,
+    as_json: bool,
+    always: bool = False,
+    adviser: StrategyPlayer | None = None,
+) -> HumanPlayer:
     """A person at this terminal."""
     screen = terminal_table.open_screen(as_json)
-    return HumanPlayer(TerminalTable(definition, screen, terminal_table.read_keyboard(), reveal=reveal))
+    keyboard = terminal_table.read_keyboard()
+    return HumanPlayer(TerminalTable(definition, screen, keyboard, reveal, always, adviser))
 
 
 def play_human(
     host: str, port: int, game: str | None, deadline_seconds: float, reveal: Path | None, as_json: bool
 ) -> int:
     """`foldwise play human`: a person at any dealer."""
-    explain = None
+    explain = strategy = None
     if reveal is not None:
         opened = OpenStrategy(reveal)
         strategy = opened.player(Pipeline(), seed=0)
@@ -44,11 +54,12 @@ def play_human(
         explain = _explain_shown(strategy)
     else:
         definition = table_definition(game or "hunl")
-    person = seat_person(definition, explain, as_json)
+    person = seat_person(definition, explain, as_json, always=reveal is not None, adviser=strategy)
     faults = 0
     with contextlib.suppress(SeatLeftError):
         faults = play_match(person, definition, host, port, deadline_seconds).faults
-    show_total(person, definition, as_json)
+    total = seat_result(person, definition)
+    emit(total, as_json, lambda: stderr.print(total_text(total)))
     return 1 if faults else 0
 
 
@@ -72,12 +83,11 @@ def _explain_shown(strategy: StrategyPlayer) -> Reveal:
     return explain
 
 
-def show_total(person: HumanPlayer, definition: GameDefinition, as_json: bool, log: Path | None = None) -> None:
-    """What the person won, and where the log of it is kept."""
+def seat_result(person: HumanPlayer, definition: GameDefinition) -> SeatResult:
+    """What the person won."""
     per_hand = 1000 * person.total / definition.big_blind / person.hands if person.hands else 0.0
-    result = SeatResult(hands=person.hands, chips=person.total, mean_mbb=per_hand)
-    if log is not None:
-        result["log"] = str(log)
-    written = "" if log is None else f"; written to {log}"
-    text = f"{person.hands} hands, {person.total:+,.0f} chips, {per_hand:+,.0f} mbb/h{written}"
-    emit(result, as_json, lambda: stderr.print(text))
+    return SeatResult(hands=person.hands, chips=person.total, mean_mbb=per_hand)
+
+
+def total_text(result: SeatResult) -> str:
+    return f"{result['hands']} hands, {result['chips']:+,.0f} chips, {result['mean_mbb']:+,.0f} mbb/h"

@@ -21,3 +21,16 @@ def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Interruption(Exception):
+    """Ctrl-C, and how to go on after it."""
+
+
+@contextmanager
+def going_on(how: str) -> Iterator[None]:
+    """While the block runs, Ctrl-C ends the command with a line that says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interruption(how) from None

@@ -1,20 +1,59 @@
-"""The folder in which a comparison or a tournament keeps its matches."""
+"""The folder in which a comparison or a tournament keeps its cells and its matches."""
 
+import shutil
 from pathlib import Path
 
+from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.matches.duplicate.cells import CELLS_FOLDER, CellStore
+
+MATCHES_FOLDER = "matches"
 
 
 def matches_folder(output: Path | None, logs: bool, score: str) -> Path | None:
-    """Where the matches are kept, if they are; a new folder."""
+    """Where the matches are kept, if they are."""
     if not logs:
         return None
     if score == "expectation":
         raise DefinitionError("--logs with --score expectation: no hand is played, so there is no log; leave one out")
     if output is None:
         raise DefinitionError("--logs without a folder to write to: give -o DIR")
-    folder = output / "matches"
-    if folder.exists():
-        raise DefinitionError(f"{str(folder)!r} holds matches: give another folder with -o")
-    folder.mkdir(parents=True)
+    folder = output / MATCHES_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def open_output(output: Path | None, result_file: str, resume: bool, overwrite: bool) -> None:
+    """Make the folder of a result ready: a new one, one to go on in, or one whose result may go."""
+    if resume and overwrite:
+        raise DefinitionError("--resume goes on with what is there, --overwrite begins anew: give one")
+    if output is None:
+        if resume or overwrite:
+            raise DefinitionError("--resume and --overwrite need the folder: give -o DIR")
+        return
+    if output.exists() and not output.is_dir():
+        raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
+    kept = [name for name in (result_file, CELLS_FOLDER, MATCHES_FOLDER) if (output / name).exists()]
+    if resume and not kept:
+        raise DefinitionError(f"nothing to resume in {str(output)!r}: leave --resume out")
+    if kept and not resume and not overwrite:
+        raise DefinitionError(
+            f"{str(output)!r} holds an earlier result ({', '.join(kept)}): add --resume to go on with it, --overwrite to "
+            "replace it, or give another folder"
+        )
+    if overwrite:
+        for name in (CELLS_FOLDER, MATCHES_FOLDER):
+            shutil.rmtree(output / name, ignore_errors=True)
+
+
+def open_cells(output: Path | None, definition: GameDefinition, hands: int, seed: int, score: str) -> CellStore | None:
+    """Where finished cells are kept, so that an interrupted command can go on."""
+    if output is None:
+        return None
+    return CellStore(output, hands, definition=definition.to_text(), seed=seed, score=score)
+
+
+def how_to_go_on(output: Path | None) -> str:
+    if output is None:
+        return "nothing is kept without a folder: give -o DIR, and --resume goes on"
+    return f"finished cells are kept in {output}: go on with the same command and --resume"

@@ -4,8 +4,11 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 # Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
@@ -14,6 +17,7 @@ stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) -> None:
     """Print a result: as one JSON object, or for people by calling `show`."""
+    ProgressLine.clear()
     if as_json:
         print(json.dumps(result))
     else:
@@ -30,38 +34,89 @@ def plus_minus(mean: float, half_width: float) -> str:
     return f"{mean:+.1f} ± {half_width:.1f}"
 
 
-class ProgressLine:
-    """Progress of long work on stderr: one line rewritten on a terminal, a line every ten seconds otherwise."""
+_TERMINAL_SECONDS, _LINE_SECONDS = 0.2, 10.0
 
-    def __init__(self, label: str, interval_seconds: float | None = None):
+
+class ProgressLine:
+    """Progress of long work on stderr: a bar on a terminal, gone when the result is printed; elsewhere a line now and then.
+
+    Under --json there is none: who reads the one object on stdout may have put stderr into the same place.
+    """
+
+    silent = False
+    _shown: ClassVar[list[Progress]] = []  # bars on the screen
+
+    def __init__(self, label: str, console: Console = stderr, clock: Callable[[], float] = time.monotonic):
         self._label = label
-        self._terminal = sys.stderr.isatty()
-        self._interval = interval_seconds if interval_seconds is not None else (0.2 if self._terminal else 10.0)
-        self._start = self._last = time.monotonic()
+        self._console = console
+        self._clock = clock
+        self._interval = _TERMINAL_SECONDS if console.is_terminal else _LINE_SECONDS
+        self._last = clock()
         self._share = 0.0
+        self._first: tuple[float, float] | None = None  # when this stage was first heard of, and its share then
+        self._bar: Progress | None = None
 
     def update(self, text: str, share: float | None = None) -> None:
         """Say where the work stands; `share` (0 to 1) adds percent and time left."""
-        now = time.monotonic()
+        now = self._clock()
         if share is not None:
-            if share < self._share:  # another stage of the work: its own clock
-                self._start = now
+            if self._first is None or share < self._share:  # another stage of the work: its own clock
+                self._first = (now, share)
             self._share = share
-        if now - self._last < self._interval:
+        if self.silent or now - self._last < self._interval:
             return
         self._last = now
-        parts = [self._label, text]
-        if share is not None and share > 0.01:
-            left = (now - self._start) * (1.0 - share) / share
-            parts.append(f"{100 * share:.0f}%, {left:.0f} s left")
-        self._write(": ".join(parts[:2]) + "".join(f", {part}" for part in parts[2:]))
+        left = self._left(now)
+        if self._console.is_terminal:
+            self._draw(text, left)
+        else:
+            self._console.print(f"{self._label}: {text}{', ' if left else ''}{left}", soft_wrap=True)
+
+    def _left(self, now: float) -> str:
+        """Percent, and the time left by the pace since the work was first heard of: a resumed run had a head start."""
+        if self._first is None or self._share <= 0.0:
+            return ""
+        start, before = self._first
+        if self._share <= before:
+            return f"{100 * self._share:.0f}%"
+        seconds = (now - start) * (1.0 - self._share) / (self._share - before)
+        return f"{100 * self._share:.0f}%, {_duration(seconds)} left"
+
+    def _draw(self, text: str, left: str) -> None:
+        if self._bar is None:
+            self._bar = Progress(
+                TextColumn(
+                    "{task.description}",
+                    markup=False,
+                    table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+                ),
+                BarColumn(bar_width=20),
+                TextColumn("{task.fields[left]}", markup=False, table_column=Column(no_wrap=True)),
+                console=self._console,
+                transient=True,
+                auto_refresh=False,
+                expand=True,
+            )
+            self._bar.add_task(self._label, total=1.0, left="")
+            self._bar.start()
+            self._shown.append(self._bar)
+        task = self._bar.task_ids[0]
+        self._bar.update(task, description=f"{self._label}: {text}", completed=self._share, left=left, refresh=True)
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        self._write(f"{self._label}: {text}", end="\n")
+        if not self.silent:
+            self._console.print(f"{self._label}: {text}", soft_wrap=True)
 
-    def _write(self, line: str, end: str | None = None) -> None:
-        if self._terminal:
-            print(f"\r\x1b[K{line}", end=end or "", file=sys.stderr, flush=True)
-        else:
-            print(line, file=sys.stderr, flush=True)
+    @classmethod
+    def clear(cls) -> None:
+        """Take all bars off the screen: what is printed next stands alone."""
+        while cls._shown:
+            cls._shown.pop().stop()
+
+
+def _duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `3.5 h`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

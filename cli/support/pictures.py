@@ -10,6 +10,7 @@ import numpy as np
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
 from foldwise.abstraction.strategy import StrategyManifest
+from foldwise.game.errors import DefinitionError
 
 
 def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple[Any, Any]:
@@ -37,14 +38,19 @@ def draw_convergence(manifests: Sequence[StrategyManifest], x: str, output: Path
     groups: dict[str, list[StrategyManifest]] = defaultdict(list)
     for manifest in manifests:
         groups[_without_seed(manifest)].append(manifest)
+    known = any(point.exploitability_mbb is not None for manifest in manifests for point in manifest.history)
+    measure = "exploitability_mbb" if known else "mean_regret_mbb"
+    if not any(len(_curve(manifest, x, measure)[0]) for manifest in manifests):
+        raise DefinitionError("plot: no run has been measured yet, so there is no curve: solve on with --resume")
     figure, axes = new_axes()
     labels = []
     for runs in groups.values():
         label = _label(runs[0]) + (f" ({len(runs)} seeds)" if len(runs) > 1 else "")
         labels.append(label)
-        curves = [_curve(run, x) for run in runs]
+        curves = [_curve(run, x, measure) for run in runs]
         curves = [curve for curve in curves if len(curve[0])]
         if not curves:
+            labels[-1] += " (not measured)"
             continue
         grid = curves[0][0]
         if len(curves) == 1:
@@ -57,19 +63,17 @@ def draw_convergence(manifests: Sequence[StrategyManifest], x: str, output: Path
         half = 1.96 * values.std(axis=0, ddof=1) / np.sqrt(len(curves))
         axes.plot(grid, mean, label=label)
         axes.fill_between(grid, np.maximum(mean - half, mean * 1e-3), mean + half, alpha=0.25)
-    axes.set(xscale="log", yscale="log", xlabel=x, ylabel="exploitability, mbb per game")
+    what = "exploitability" if known else "mean positive regret"
+    axes.set(xscale="log", yscale="log", xlabel=x, ylabel=f"{what}, mbb per game")
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
     figure.savefig(output, dpi=130)
     return labels
 
 
-def _curve(manifest: StrategyManifest, x: str) -> tuple[Any, Any]:
-    points = [
-        (getattr(point, x), point.exploitability_mbb)
-        for point in manifest.history
-        if point.exploitability_mbb is not None and point.exploitability_mbb > 0.0 and getattr(point, x) > 0
-    ]
+def _curve(manifest: StrategyManifest, x: str, measure: str) -> tuple[Any, Any]:
+    found = [(getattr(point, x), getattr(point, measure)) for point in manifest.history]
+    points = [(place, value) for place, value in found if value is not None and value > 0.0 and place > 0]
     array = np.array(points, dtype=np.float64).reshape(-1, 2)
     return array[:, 0], array[:, 1]
 

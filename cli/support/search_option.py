@@ -1,12 +1,14 @@
 """`--search`: the short way to put a search in front of a player's post-processing."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from foldwise.agent.player_spec import PlayerSpec
 
 SearchOption = Annotated[
     str, typer.Option("--search", help="off, or solve turn and river while playing: fast, normal or deep.")
@@ -27,8 +29,10 @@ def with_search(postprocess: str, mode: str) -> str:
     return f"search({mode})" if postprocess.strip() in ("", "none") else f"search({mode}) | {postprocess}"
 
 
-def searching(spec: PlayerSpec, mode: str) -> PlayerSpec:
+def searching(spec: "PlayerSpec", mode: str) -> "PlayerSpec":
     """The player with the search of an option, where it is not off."""
+    from foldwise.agent.player_spec import PlayerKind
+
     if mode == "off":
         return spec
     if spec.kind != PlayerKind.STRATEGY:

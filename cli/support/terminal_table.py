@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console as RichConsole
 
-from foldwise.agent.human import HandEnd, Turn
-from foldwise.game.cards import card_text, suit_of
+from foldwise.agent.human import OPPONENT, HandEnd, Turn, seat_names
+from foldwise.game.action_words import YOU, label_of, spoken_actions
+from foldwise.game.cards import card_text, parse_cards, suit_of
+from foldwise.game.match_state import MatchState, parse_match_state
 
 if TYPE_CHECKING:
-    from foldwise.agent.strategy_player import Decision
+    from foldwise.agent.strategy_player import Decision, StrategyPlayer
     from foldwise.game.definition import GameDefinition
 
 _SUIT_MARKS = "♣♦♥♠"  # in the order of game.cards.SUITS
@@ -43,22 +45,31 @@ Reveal = Callable[[HandEnd], "Sequence[Decision]"]
 
 
 class TerminalTable:
-    """The table drawn in a terminal: `agent.human.Console`."""
+    """The table drawn in a terminal: `agent.human.Console`.
+
+    `reveal` tells what the opponent considered in a hand: for `why`, and with `always` after every hand. `adviser` is the
+    strategy that `hint` asks.
+    """
 
     def __init__(
         self,
         definition: "GameDefinition",
         screen: RichConsole,
         read_line: Callable[[], str | None],
-        opponent: str = "bot",
         reveal: Reveal | None = None,
+        always: bool = False,
+        adviser: "StrategyPlayer | None" = None,
     ):
         from foldwise.matches.report.replay import position_names, street_names
 
         self._screen = screen
         self._read_line = read_line
-        self._opponent = opponent
+        self._definition = definition
         self._reveal = reveal
+        self._always = always
+        self._adviser = adviser
+        self._last_end: HandEnd | None = None
+        self._heard = (-1, 0)  # hand, and how many of its actions have been told
         self._streets = street_names(definition)
         two_players = definition.num_players == 2
         self._positions = position_names(definition) if two_players else [f"seat {p + 1}" for p in range(10)]
@@ -68,16 +79,23 @@ class TerminalTable:
         show = self._screen.print
         mine = turn.position
         show()
-        show(
-            f"[bold]hand {turn.hand_number + 1}, {self._streets[turn.street]}[/bold]  you: {self._positions[mine]}"
-            f"  betting: {turn.history or '-'}"
-        )
+        show(f"[bold]hand {turn.hand_number}, {self._streets[turn.street]}[/bold]  you: {self._positions[mine]}")
+        self._tell(turn.hand_number, turn.said)
+        names = seat_names(len(turn.bets), mine, OPPONENT)
         for player, (bet, stack) in enumerate(zip(turn.bets, turn.stacks)):
             if player != mine:
-                show(f"  {self._opponent:<14}{_chips(stack)}  bet {bet:,}")
+                show(f"  {names[player]:<14}{_chips(stack)}  bet {bet:,}")
         show(f"  {'board':<14}{cards_markup(turn.board) or '-'}  pot {turn.pot:,}")
         show(f"  {'you':<14}{cards_markup(turn.hole_cards)}  {_chips(turn.stacks[mine])}  bet {turn.bets[mine]:,}")
         show(f"  {self._choices(turn)}")
+
+    def _tell(self, hand_number: int, said: Sequence[str]) -> None:
+        """What the others have done since it was last told; what you did yourself you know."""
+        told = self._heard[1] if self._heard[0] == hand_number else 0
+        for sentence in said[told:]:
+            if not sentence.startswith(f"{YOU} "):
+                self._screen.print(f"  {sentence}")
+        self._heard = (hand_number, len(said))
 
     def _choices(self, turn: Turn) -> str:
         choices = ["[bold]f[/bold] fold"] if turn.can_fold else []
@@ -95,41 +113,58 @@ class TerminalTable:
     def show_end(self, end: HandEnd) -> None:
         show = self._screen.print
         state = end.state
-        show(f"[bold]hand {state.hand_number + 1} is over[/bold]  betting: {state.betting.betting_text()}")
+        self._last_end = end
+        names = seat_names(len(state.hole_cards), state.position, OPPONENT)
+        self._tell(state.hand_number, spoken_actions(state.betting, names))
+        show(f"[bold]hand {state.hand_number} is over[/bold]")
         if state.betting.is_showdown():
             show(f"  {'board':<14}{cards_markup(state.board)}")
-            for player, cards in enumerate(state.hole_cards):
-                name = "you" if player == state.position else self._opponent
+            for name, cards in zip(names, state.hole_cards):
                 show(f"  {name:<14}{cards_markup(cards) or 'not shown'}")
-        else:
-            folder = state.betting.folded.index(True)
-            show(f"  {'you fold' if folder == state.position else f'{self._opponent} folds'}")
         if end.profit is not None:
             verb = "win" if end.profit > 0 else "lose" if end.profit < 0 else "split the pot:"
             style = "green" if end.profit > 0 else "red" if end.profit < 0 else "default"
             show(f"  [bold {style}]you {verb} {abs(end.profit):,.0f}[/bold {style}]   in all {end.total:+,.0f}")
-        if self._reveal is not None:
-            decisions = self._reveal(end)
+        if self._always:
+            self.show_why()
+
+    def show_why(self) -> None:
+        if self._last_end is None:
+            self.complain("why is about the hand before: none is over yet")
+        elif self._reveal is None:
+            self.complain("why needs the strategy that sits there: start with --reveal DIR")
+        else:
+            decisions = self._reveal(self._last_end)
             if not decisions:
-                show(f"  [dim]nothing to reveal: {self._opponent} made no decision, or did not show its cards[/dim]")
+                self.complain(f"nothing to reveal: {OPPONENT} made no decision, or did not show its cards")
             for decision in decisions:
-                self._show_decision(decision)
+                self._show_decision(decision, OPPONENT)
 
-    def _show_decision(self, decision: "Decision") -> None:
-        from foldwise.game.cards import parse_cards
+    def show_hint(self, state: MatchState) -> None:
+        if self._adviser is None:
+            self.complain("hint needs a strategy to ask: start with --reveal DIR")
+            return
+        self._show_decision(self._adviser.explain(state)[0], "the strategy in your place")
 
-        betting = decision.state.split(":", 4)[3]
+    def _show_decision(self, decision: "Decision", who: str) -> None:
+        """A decision in words: what was done before, and a bar for each action; a star marks what was played."""
+        state = parse_match_state(decision.state, self._definition)
+        said = spoken_actions(state.betting, seat_names(len(state.hole_cards), state.position, YOU))
+        before = said[-1].replace(f"{YOU} ", "", 1) if said else "the blinds"
         reached = "" if decision.reached else ", never reached by the solver"
-        read = "" if decision.abstract_betting == betting else f", read as {decision.abstract_betting or 'the start'}"
+        exact = decision.abstract_betting == state.betting.betting_text()
+        read = "" if exact else f", read as {decision.abstract_betting or 'the start'}"
         self._screen.print(
-            f"  [dim]{self._opponent} with {cards_markup(parse_cards(decision.hand))} after {betting or 'the blinds'}{read}, "
-            f"bucket {decision.bucket}{reached}:[/dim]"
+            f"  [dim]{who} with {cards_markup(parse_cards(decision.hand))} on the {self._streets[state.betting.round]} "
+            f"after {before}{read}, bucket {decision.bucket}{reached}:[/dim]"
         )
-        for action, raw, played in zip(decision.actions, decision.probabilities, decision.postprocessed):
-            mark = "*" if action == decision.action else " "
+        labels = [label_of(state.betting, action) for action in decision.actions]
+        width = max(map(len, labels))
+        for label, action, raw, played in zip(labels, decision.actions, decision.probabilities, decision.postprocessed):
+            mark = "*" if action == decision.action and who == OPPONENT else " "
             bar = "█" * round(_BAR_WIDTH * played)
             note = "" if abs(raw - played) < 5e-4 else f" (solved {raw:.1%})"
-            self._screen.print(f"   {mark} {action:>8} {played:6.1%} {bar}{note}", markup=False)
+            self._screen.print(f"   {mark} {label:>{width}} {played:6.1%} {bar}{note}", markup=False)
 
     def complain(self, message: str) -> None:
         self._screen.print(f"  {message}", style="yellow", markup=False)

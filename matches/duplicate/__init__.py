@@ -1,4 +1,4 @@
 """Duplicate matches and comparisons: players as processes or in memory, pairs, and results with intervals.
 
-Imports `matches.table`, `matches.engine` and `matches.scoring`.
+Imports `table`, `engine`, `scoring`, `plan`, `results`, `scores` and `statistics`.
 """

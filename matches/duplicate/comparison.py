@@ -24,9 +24,10 @@ from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.matches.duplicate.cells import CellStore
 from foldwise.matches.duplicate.match import pairs_by_position, play_match
 from foldwise.matches.engine.compiled_match import play_values
-from foldwise.matches.plan import MatchPlan, ScoreName, create_folder
+from foldwise.matches.plan import PLAN_FILE, MatchPlan, ScoreName, create_folder, load_plan
 from foldwise.matches.scores import SCORES, load_score
 from foldwise.matches.scoring.scorers import make_scorer
 from foldwise.matches.statistics import Estimate, estimate, pair_values
@@ -48,6 +49,7 @@ class Table:
     jobs: int
     folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
     score: ScoreName = "chips"
+    cells: CellStore | None = None  # what has been played already
 
     def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
         external = PlayerKind.PROGRAM in (first.kind, second.kind)
@@ -64,6 +66,11 @@ class Table:
 
     def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         """What `first` wins a hand in each pair, in chips, however they are scored."""
+        if self.cells is not None:
+            return self.cells.pairs(first, second, lambda: self._play(first, second))
+        return self._play(first, second)
+
+    def _play(self, first: PlayerSpec, second: PlayerSpec) -> Float:
         plan = self.plan(first, second)
         board_values = SCORES[self.score].board_values
         if board_values:
@@ -74,12 +81,12 @@ class Table:
         if in_engine and self.folder is None and self.score == "chips":
             return self._pairs_in_memory(plan)
         with ExitStack() as stack:
+            played = plan.model_copy(update={"score": "chips"})  # scored below, from the logs
             if self.folder is not None:
-                folder = self.folder / f"{sum(1 for _ in self.folder.iterdir()):03d}"
+                folder = self._match_folder(self.folder, played)
             else:
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="foldwise-compare-"))) / "match"
-            played = plan.model_copy(update={"score": "chips"})  # scored below, from the logs
-            create_folder(folder, played)
+                create_folder(folder, played)
             result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
                 raise DefinitionError(
@@ -87,6 +94,16 @@ class Table:
                 )
             scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
+
+    def _match_folder(self, parent: Path, plan: MatchPlan) -> Path:
+        """The folder of an interrupted match by this plan, which goes on in it, or a new one."""
+        folders = sorted(parent.iterdir())
+        for folder in folders:
+            if (folder / PLAN_FILE).is_file() and load_plan(folder) == plan:
+                return folder
+        folder = parent / f"{len(folders):03d}"
+        create_folder(folder, plan)
+        return folder
 
     def _pairs_in_memory(self, plan: MatchPlan) -> Float:
         tables = []

@@ -11,16 +11,19 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 
 from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.bots import Bot
+from foldwise.agent.player import Faults
 from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
@@ -52,13 +55,14 @@ def play_match(
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
     hands_before = _count_hands(plan, folder, plan.repeat)
-    faults = 0
+    faults = Faults()
     num_matches = 0
     matches: list[Float] = []
 
     def report() -> None:
         hands = _count_hands(plan, folder, plan.repeat)
-        listen(f"{hands} hands", hands / (2 * plan.hands * plan.repeat))
+        rate = (hands - hands_before) / max(time.monotonic() - start, 1e-3)
+        listen(f"{hands:,} hands, {rate:,.0f} hands/s", hands / (2 * plan.hands * plan.repeat))
 
     while num_matches < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         # With a target there is a look after each round of matches that fills the cores; without one, one round.
@@ -92,11 +96,11 @@ def _play_runs(
     jobs: int,
     report: Callable[[], None],
     listen_hands: RunListener | None,
-) -> int:
-    """Play runs, `jobs` at a time; returns the players' faults. One that fails stops the others."""
+) -> Faults:
+    """Play runs, `jobs` at a time; returns the players' faults. One that breaks off stops the others."""
     stop = threading.Event()
     tails: list[LogTail] = []
-    with _pool(plan, jobs) as pool:
+    with clean_start() if plan.over == "memory" else nullcontext(), _pool(plan, jobs) as pool:
         direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
         if listen_hands is not None and direct is None:  # other processes write the logs
             tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
@@ -107,11 +111,11 @@ def _play_runs(
             # An event cannot be handed to another process; those get the interrupt themselves.
             heard = stop if isinstance(pool, ThreadPoolExecutor) else None
             waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
-        faults = 0
+        faults = Faults()
         try:
             while waiting:
                 done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
-                faults += sum(future.result() for future in done)
+                faults = sum((future.result() for future in done), faults)
                 report()
                 for tail in tails:
                     tail.read()
@@ -143,7 +147,7 @@ def _cores(jobs: int) -> "queue.SimpleQueue[int]":
     return cores
 
 
-def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> int:
+def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.SimpleQueue[int]") -> Faults:
     core = cores.get()
     try:
         return play_over_tcp(run, folder, stop, core)
@@ -151,7 +155,9 @@ def _play_tcp_run(run: Run, folder: Path, stop: threading.Event, cores: "queue.S
         cores.put(core)
 
 
-def _play_memory_run(run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None) -> int:
+def _play_memory_run(
+    run: Run, folder: Path, stop: threading.Event | None, listen: HandListener | None = None
+) -> Faults:
     plan = run.plan
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     match = MemoryMatch(run.name, plan.game, definition, plan.hands, run.seed, run.names())

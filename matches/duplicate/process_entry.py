@@ -1,6 +1,7 @@
 """What runs in the processes of a match over tcp: one dealer, or one built-in player."""
 
 import gc
+import json
 import logging
 import os
 import sys
@@ -41,21 +42,25 @@ def _keep_to(core: int | None) -> None:
         os.sched_setaffinity(0, {core})
 
 
-def deal(settings: MatchSettings, folder: Path, ports: Connection, core: int | None = None) -> None:
-    """The dealer: tells its ports through the pipe, and exits as `foldwise dealer` does."""
+def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | None = None) -> None:
+    """The dealer: tells its ports, and why it failed, through the pipe, and exits as `foldwise dealer` does."""
     _keep_to(core)
     err = folder / f"{settings.name}.err"
     _redirect(Path(os.devnull), err)
 
     def write_out(line: str) -> None:
-        if not ports.closed:  # the first line; the score stands in the log
-            ports.send(line)
-            ports.close()
+        if not line.startswith("SCORE:"):  # which stands in the log
+            pipe.send(("ports", line))
 
     def write_err(data: bytes) -> None:
         os.write(2, data)
 
-    sys.exit(0 if run_loop(run_match(settings, write_out, write_err, folder)) else 1)
+    try:
+        completed = run_loop(run_match(settings, write_out, write_err, folder))
+    except (OSError, ValueError, RuntimeError) as error:  # a full disk, a busy port, a damaged file
+        pipe.send(("failure", str(error)))
+        raise
+    sys.exit(0 if completed else 1)
 
 
 def play(
@@ -77,4 +82,6 @@ def play(
     report = play_match(player, definition, "127.0.0.1", port, deadline_seconds)
     write_report(player, out.with_suffix(".search.json"))
     sys.stderr.write(f"{report.decisions} decisions in {len(report.hands)} hands, {report.faults} faults\n")
+    sys.stdout.write(json.dumps({"decisions": report.decisions, "faults": report.faults}) + "\n")
+    sys.stdout.flush()
     sys.exit(1 if report.faults else 0)

@@ -5,21 +5,26 @@ started as they are, in their own folders.
 """
 
 import contextlib
+import json
 import multiprocessing
 import os
-import shlex
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from foldwise.agent.player import Faults
 from foldwise.agent.player_spec import PlayerKind
 from foldwise.game.definition import parse_definition
-from foldwise.game.errors import DefinitionError, ProtocolError
+from foldwise.game.errors import ProtocolError
 from foldwise.matches.duplicate import process_entry
+from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken, written_since
+from foldwise.matches.duplicate.clean_start import clean_start
+from foldwise.matches.duplicate.program import start_program
 from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
 from foldwise.matches.table.dealer import MatchSettings
 from foldwise.matches.table.log import is_complete
@@ -66,7 +71,39 @@ class Child:
                 self.wait(_KILL_SECONDS)
 
 
-def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list[int]]:
+class _Dealer(Child):
+    """The dealer, and the pipe through which it tells its ports and, should it fail, why: a full disk has no files."""
+
+    def __init__(self, process: ForkServerProcess, pipe: Connection):
+        super().__init__(process)
+        self._pipe = pipe
+        self._failure = ""
+
+    def ports(self) -> list[int]:
+        """Where its seats are; empty where it did not start."""
+        try:
+            if self._pipe.poll(_PORT_SECONDS):
+                kind, text = self._pipe.recv()
+                if kind == "ports":
+                    return list(map(int, text.split()))
+                self._failure = text
+        except EOFError:
+            pass
+        return []
+
+    def failure(self) -> str:
+        """Why it failed, where that was no player's doing."""
+        with contextlib.suppress(EOFError, OSError):
+            while self._pipe.poll():
+                self._failure = self._pipe.recv()[1]
+        return self._failure
+
+    def end(self) -> None:
+        super().end()
+        self._pipe.close()
+
+
+def _start_dealer(run: Run, folder: Path, core: int | None) -> _Dealer:
     plan = run.plan
     settings = MatchSettings(
         name=run.name,
@@ -81,86 +118,100 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> tuple[Child, list
     )
     ours, theirs = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=process_entry.deal, args=(settings, folder, theirs, core), daemon=True)
-    process.start()
+    with clean_start():
+        process.start()
     theirs.close()
-    dealer = Child(process)
-    with ours:
-        try:
-            if ours.poll(_PORT_SECONDS):
-                return dealer, list(map(int, ours.recv().split()))
-        except EOFError:
-            pass
-    dealer.end()
-    raise ProtocolError(f"run {run.name}: the dealer did not start; its output is in {folder / run.name}.err")
+    return _Dealer(process, ours)
 
 
 def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None) -> Child:
     spec = run.players()[seat]
     out, err = (folder / f"{run.name}.player{seat}.{ending}" for ending in ("std", "err"))
-    if spec.kind != PlayerKind.PROGRAM:
-        plan = run.plan
-        seed = run.player_seeds()[seat]
-        own_core = None if is_searching(spec) else core  # a solve has threads on all of them
-        arguments = (spec, seed, plan.definition, port, plan.deadline_seconds, out, err, own_core)
-        process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
+    if spec.kind == PlayerKind.PROGRAM:
+        with out.open("ab") as stdout, err.open("ab") as stderr:
+            return Child(start_program(spec.subject, HOST, port, stdout, stderr))
+    plan = run.plan
+    own_core = None if is_searching(spec) else core  # a solve has threads on all of them
+    arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, own_core)
+    process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
+    with clean_start():
         process.start()
-        return Child(process)
-    program, *extra = shlex.split(spec.subject)
-    with out.open("ab") as stdout, err.open("ab") as stderr:
-        try:
-            return Child(
-                subprocess.Popen(
-                    [program, *extra, HOST, str(port)],
-                    cwd=Path(program).parent,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-            )
-        except OSError as error:
-            raise DefinitionError(f"cannot start {program!r} ({error.strerror}): give an executable") from error
+    return Child(process)
 
 
-def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | None = None) -> int:
-    """Play a run, or the rest of a broken one, in `folder`; how many players ended with a fault.
+class _Outputs:
+    """What the processes of a run write; earlier runs of a resumed match have written to the same files."""
+
+    def __init__(self, run: Run, folder: Path):
+        endings = ("err", "player0.err", "player1.err", "player0.std", "player1.std")
+        self._paths = {ending: folder / f"{run.name}.{ending}" for ending in endings}
+        self._sizes = {ending: path.stat().st_size if path.exists() else 0 for ending, path in self._paths.items()}
+
+    def text(self, ending: str) -> str:
+        return written_since(self._paths[ending], self._sizes[ending])
+
+
+def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | None = None) -> Faults:
+    """Play a run, or the rest of a broken one, in `folder`; what had to be answered in players' places.
 
     Dealer and built-in players keep to the processor `core`: they take turns, and a turn on one processor costs a
     switch, where on several it costs waking one that has gone idle. Programs run where they like.
     """
     log = run.log_path(folder)
     if log.exists() and is_complete(log):
-        return 0
+        return Faults()
+    outputs = _Outputs(run, folder)
     with contextlib.ExitStack() as stack:
-        dealer, ports = _start_dealer(run, folder, core)
+        dealer = _start_dealer(run, folder, core)
         stack.callback(dealer.end)
+        ports = dealer.ports()
+        if not ports:
+            reason = dealer.failure() or last_lines(outputs.text("err")) or "no reason given"
+            raise ProtocolError(f"run {run.name}: the dealer did not start: {reason}")
         players = []
         for seat, port in enumerate(ports):
             players.append(_start_player(run, seat, port, folder, core))
             stack.callback(players[-1].end)
-        _wait_for_dealer(dealer, players, stop)
+        left = _wait_for_dealer(dealer, players, stop)
         if dealer.exit_code != 0:
             if stop.is_set():
-                raise MatchStoppedError(f"run {run.name} was stopped; continue with --resume {folder}")
-            raise ProtocolError(_why_broken(run, folder, players))
+                raise MatchStoppedError(f"run {run.name} was stopped")
+            ended = [
+                Ended(name, player.exit_code, player in left, outputs.text(f"player{seat}.err"))
+                for seat, (name, player) in enumerate(zip(run.names(), players))
+            ]
+            reason = why_broken(dealer.failure(), outputs.text("err"), ended)
+            raise ProtocolError(f"run {run.name} broke off: {reason}")
         for player in players:
             player.wait(_GRACE_SECONDS)
-        return sum(player.exit_code != 0 for player in players)
+        faults = Faults()
+        for seat, (name, player) in enumerate(zip(run.names(), players)):
+            if player.exit_code != 0:
+                faults += _player_faults(name, player, outputs, seat)
+        return faults
 
 
-def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> None:
-    """Wait until the dealer ends. If a player ends first, the dealer has a while to notice before it is stopped."""
+def _player_faults(name: str, player: Child, outputs: _Outputs, seat: int) -> Faults:
+    """Of a player that did not end well: those it has counted, else one."""
+    words = outputs.text(f"player{seat}.err")
+    try:
+        count = int(json.loads(outputs.text(f"player{seat}.std").splitlines()[-1])["faults"])
+    except (LookupError, ValueError, TypeError):  # a program of its own writes what it likes
+        count = 1
+    how = (
+        "was still running after the match" if player.exit_code is None else f"ended with exit code {player.exit_code}"
+    )
+    return Faults(count, f"player {name} {how}" + (f"\n{words.rstrip()}" if words.strip() else ""))
+
+
+def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> list[Child]:
+    """Until the dealer ends; a player that ends first leaves it a while to notice, then it is ended.
+
+    Returns the players that ended before it, or by an error at about the same time.
+    """
     while not dealer.wait(_POLL_SECONDS):
-        if stop.is_set() or (
-            any(player.exit_code is not None for player in players) and not dealer.wait(_GRACE_SECONDS)
-        ):
+        left = [player for player in players if player.exit_code is not None]
+        if stop.is_set() or (left and not dealer.wait(_GRACE_SECONDS)):
             dealer.end()
-
-
-def _why_broken(run: Run, folder: Path, players: list[Child]) -> str:
-    errors = folder / f"{run.name}.err"
-    lines = errors.read_text(encoding="latin-1").splitlines() if errors.exists() else []
-    said = [line for line in lines if line.startswith("ERROR")]
-    left = [name for name, player in zip(run.names(), players) if player.exit_code is not None]
-    reason = said[-1] if said else f"player {left[0]} ended before the match" if left else "the dealer ended early"
-    return f"run {run.name} broke off: {reason}; its output is in {folder}; continue with --resume {folder}"
+            return left
+    return [player for player in players if player.exit_code]

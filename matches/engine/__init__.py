@@ -1,4 +1,4 @@
 """Whole matches in compiled code: the same hands as over the network, without the network.
 
-Imports `matches.table` for hands and logs, and `matches.plan`.
+Imports `table` for hands and logs, and `plan`.
 """

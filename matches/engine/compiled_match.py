@@ -3,8 +3,8 @@
 Strategies and built-in bots at a two-player table are played by a compiled engine; any other `Player` by a Python loop.
 """
 
-import logging
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -15,22 +15,24 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.agent.bots import Bot, BotScratch
 from foldwise.agent.bots import make_scratch as make_bot_scratch
-from foldwise.agent.player import Player, guarded_choice, limit_time, warm_up
+from foldwise.agent.player import Faults, Player, guarded_choice, limit_time, warm_up
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import naming
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.game.table_rules import table_rules
 from foldwise.matches.engine import compiled_match_kernels as kernels
-from foldwise.matches.plan import MatchStoppedError
+from foldwise.matches.plan import MAX_NAME_BYTES, MatchStoppedError
 from foldwise.matches.table.hand import Hand, check_playable, score_line, seat_of_position
 from foldwise.matches.table.log import (
     HandListener,
     drop_unfinished_line,
     header_text,
     is_complete,
+    log_bytes,
     seat_values,
     state_lines,
 )
@@ -39,10 +41,8 @@ _BLOCK_HANDS = 500  # a match that is stopped finishes its block
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
-_MAX_NAME = 200
 _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
 _NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
-_log = logging.getLogger(__name__)
 
 
 class Seats(NamedTuple):
@@ -178,7 +178,7 @@ def play_values(
 
 def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
     if stop is not None and stop.is_set():
-        raise MatchStoppedError(f"run {match.name} was stopped; continue with --resume")
+        raise MatchStoppedError(f"run {match.name} was stopped")
 
 
 def play_in_memory(
@@ -187,7 +187,7 @@ def play_in_memory(
     path: Path,
     stop: threading.Event | None = None,
     listen: HandListener | None = None,
-) -> int:
+) -> Faults:
     """Play a match, or the rest of one whose log breaks off, into the log `path`; returns the players' faults.
 
     Raises `MatchStoppedError` soon after `stop` is set; the hands played by then are in the log.
@@ -198,28 +198,28 @@ def play_in_memory(
     if path.exists():
         complete = is_complete(path)
         if complete and listen is None:
-            return 0
+            return Faults()
         if not complete:
             drop_unfinished_line(path)
         played = seat_values(list(state_lines(path)))
         if listen is not None and played:
             listen(0, np.array(played), b"")
         if complete:
-            return 0
+            return Faults()
     totals = np.array([sum(column) for column in zip(*played)] or [0.0] * definition.num_players)
     shoe = Shoe(definition, match.seed)
     if played:
         shoe.cards(len(played))
-    with path.open("ab") as file:
+    with naming(path), path.open("ab") as file:
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
-            file.write(header.encode("latin-1"))
+            file.write(log_bytes(header))
         if is_compiled(players, definition):
-            faults = 0
+            faults = Faults()
             _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
         else:
             faults = _play_python(match, players, shoe, len(played), totals, file, stop)
-        file.write(f"{score_line(totals.tolist(), match.names)}\n".encode("latin-1"))
+        file.write(log_bytes(f"{score_line(totals.tolist(), match.names)}\n"))
     return faults
 
 
@@ -246,7 +246,7 @@ def _play_compiled(
     listen: HandListener | None,
 ) -> None:
     table = CompiledTable(players, match.definition)
-    first, second = (np.frombuffer(name.encode("latin-1", "replace")[:_MAX_NAME], np.uint8) for name in match.names)
+    first, second = (np.frombuffer(log_bytes(name)[:MAX_NAME_BYTES], np.uint8) for name in match.names)
     for number in range(start, match.num_hands, _BLOCK_HANDS):
         _check_not_stopped(stop, match)
         cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
@@ -266,9 +266,9 @@ def _play_python(
     totals: npt.NDArray[np.float64],
     file: IO[bytes],
     stop: threading.Event | None,
-) -> int:
+) -> Faults:
     definition = match.definition
-    faults = 0
+    faults = Faults()
     for player in players:
         warm_up(player)
         limit_time(player, None)
@@ -279,14 +279,16 @@ def _play_python(
         seats = [seat_of_position(p, number, definition.num_players, False) for p in range(definition.num_players)]
         while not hand.betting.finished:
             position = hand.betting.player_to_act
-            action, error = guarded_choice(players[seats[position]], hand.state(position))
+            seat = seats[position]
+            action, error = guarded_choice(players[seat], hand.state(position))
             if error is not None:
-                faults += 1
-                _log.error("player failed; checked or folded at %r", hand.line(position), exc_info=error)
+                told = "" if faults.count else "".join(traceback.format_exception(error))
+                name = match.names[seat]
+                faults += Faults(1, f"player {name} failed; checked or folded at {hand.line(position)!r}\n{told}")
             hand.apply(action)
         values = hand.values()
         totals[seats] += values
-        file.write(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n".encode("latin-1"))
+        file.write(log_bytes(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n"))
         if number % _FLUSH_HANDS == 0:
             file.flush()
     return faults

@@ -155,7 +155,7 @@ def matches(pattern: str, topic: str) -> bool:
     return len(wanted) == len(levels)
 
 
-class Client(asyncio.Protocol):
+class BrokerClient(asyncio.Protocol):
     """One connection."""
 
     def __init__(self, broker: "LocalServer"):
@@ -288,10 +288,10 @@ class LocalServer:
     """All clients, and the messages kept for those to come."""
 
     def __init__(self) -> None:
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, BrokerClient] = {}
         self._retained: dict[str, Application] = {}
 
-    def join(self, client: Client) -> None:
+    def join(self, client: BrokerClient) -> None:
         """A second client of one name takes the place of the first; section 3.1.4."""
         assert client.name is not None
         before = self._clients.get(client.name)
@@ -299,7 +299,7 @@ class LocalServer:
         if before is not None:
             before.close()
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: BrokerClient) -> None:
         if client.name is not None and self._clients.get(client.name) is client:
             del self._clients[client.name]
 
@@ -327,7 +327,7 @@ class LocalServer:
         ended = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ended.set)
-        server = await loop.create_server(lambda: Client(self), "127.0.0.1", port)
+        server = await loop.create_server(lambda: BrokerClient(self), "127.0.0.1", port)
         async with server:
             await ended.wait()
 

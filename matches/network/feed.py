@@ -34,7 +34,7 @@ from foldwise.matches.network.messages import (
 )
 from foldwise.matches.plan import MatchPlan, Run
 from foldwise.matches.statistics import Estimate, estimate_of_sums
-from foldwise.matches.table.log import HandListener
+from foldwise.matches.table.log import HandListener, log_text
 
 BATCH_SECONDS = 0.5
 BATCH_LINES = 1000  # at most; a match in memory plays a hundred times as many
@@ -151,7 +151,7 @@ class Feed:
             count, self._new_hands = self._new_hands, 0
         match, topics = self._info.match, self._broker.topics
         if count:
-            newest = b"\n".join(lines for _, lines in chunks).decode("latin-1").split("\n")
+            newest = log_text(b"\n".join(lines for _, lines in chunks)).split("\n")
             lines = [line for line in newest if line.startswith("STATE:") and line.isprintable()]
             lines = [line for line in lines[-BATCH_LINES:] if len(line) <= _LINE_CHARACTERS]
             batch = HandBatch(match=match, left_out=max(count - len(lines), 0), lines=lines)

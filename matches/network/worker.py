@@ -69,7 +69,7 @@ class Worker:
         self._strategies: list[str] = []
         self._running: set[tuple[str, int]] = set()
         self._answers: OrderedDict[tuple[str, int], bytes] = OrderedDict()
-        self._num_played = 0
+        self.num_played = 0
         topics = broker.topics
         self._topics = topics
         self._link = Link(
@@ -97,7 +97,7 @@ class Worker:
                         await link.flush(2.0)
         finally:
             self._pool.shutdown(wait=False, cancel_futures=True)
-            self._say(f"worker {self.name}: {self._num_played} blocks played")
+            self._say(f"worker {self.name}: {self.num_played} blocks played")
 
     def _presence(self, online: bool) -> Outgoing:
         presence = WorkerPresence(
@@ -153,7 +153,7 @@ class Worker:
         payload = self._signer.sign(result).encode()
         self._running.discard(key)
         if result.refused is None:
-            self._num_played += 1
+            self.num_played += 1
             self._answers[key] = payload
             if len(self._answers) > _MAX_ANSWERS:
                 self._answers.popitem(last=False)

@@ -1,4 +1,4 @@
 """What people read of a match: hands explained and replayed, charts, the HTML page, hand histories, duels.
 
-Imports `matches.table` and `matches.scoring`.
+Imports `table`, `scoring`, `plan` and `statistics`.
 """

@@ -1,22 +1,86 @@
-"""One person against one player: a dealer, the opponent and the person's own seat in one process, over real sockets."""
+"""One person against one player: a dealer, the opponent and the person's own seat in one process, over real sockets.
 
+A folder keeps the sessions of a person at one game: `duel.log`, `duel-2.log` and so on. The bankroll is their sum.
+"""
+
+import json
 import queue
 import threading
 from pathlib import Path
+from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foldwise.abstraction.storage.whole_file import write_whole
 from foldwise.agent.client import ClientReport, play_match
 from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import Decision
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import ProtocolError
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.matches.report.explanations import Explained, as_record
 from foldwise.matches.table.dealer import MatchSettings, run_match
+from foldwise.matches.table.log import log_text, seat_values, state_lines
 from foldwise.matches.table.loop import run_loop
+
+DUEL_FILE = "duel.json"
 
 _HOST = "127.0.0.1"
 _PATIENCE_SECONDS = 24 * 3600
 _START_SECONDS = 120.0  # for the dealer to open its ports: it may have to compile first
 _END_SECONDS = 5.0
+
+
+class DuelGame(BaseModel):
+    """What all sessions in a folder share, in `duel.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal[1] = 1
+    game: str
+    definition: str
+
+
+def duel_logs(folder: Path) -> list[Path]:
+    """The sessions of a folder, the first one first."""
+    numbered = {_session_number(path): path for path in folder.glob("duel*.log")}
+    return [path for number, path in sorted(numbered.items()) if number]
+
+
+def _session_number(path: Path) -> int:
+    rest = path.stem.removeprefix("duel")
+    if not rest:
+        return 1
+    return int(rest[1:]) if rest[0] == "-" and rest[1:].isascii() and rest[1:].isdigit() else 0
+
+
+def next_session(folder: Path, game: DuelGame) -> Path:
+    """The log of a further session in a folder, which must be of the same game; the folder is made at the first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = load_duel(folder)
+    if kept is not None and kept.definition != game.definition:
+        raise DefinitionError(f"{str(folder)!r} holds duels at {kept.game!r}: give another folder with -o")
+    if kept is None:
+        write_whole(folder / DUEL_FILE, game.model_dump_json(indent=1) + "\n")
+    logs = duel_logs(folder)
+    number = _session_number(logs[-1]) + 1 if logs else 1
+    return folder / ("duel.log" if number == 1 else f"duel-{number}.log")
+
+
+def load_duel(folder: Path) -> DuelGame | None:
+    """The game of a folder of duels; None where there is none yet."""
+    path = folder / DUEL_FILE
+    if not path.exists():
+        return None
+    try:
+        return DuelGame.model_validate_json(path.read_text(encoding="utf-8"))
+    except (ValidationError, json.JSONDecodeError, UnicodeDecodeError):
+        raise FormatError(f"{path} is damaged: remove it, and the next duel writes it anew") from None
+
+
+def bankroll(folder: Path) -> tuple[int, float]:
+    """(hands, chips) of the person over all sessions in a folder."""
+    won = [values[0] for log in duel_logs(folder) for values in seat_values(list(state_lines(log)))]
+    return len(won), sum(won)
 
 
 def play_duel(
@@ -51,7 +115,7 @@ def play_duel(
 
     def deal() -> None:
         try:
-            run_loop(run_match(settings, lines.put, lambda data: problems.append(data.decode("latin-1")), log.parent))
+            run_loop(run_match(settings, lines.put, lambda data: problems.append(log_text(data)), log.parent))
         except Exception as error:  # noqa: BLE001  # handed over to the thread that waits for the ports
             problems.append(str(error))
             lines.put("")

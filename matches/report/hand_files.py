@@ -1,4 +1,4 @@
-"""Files of hands: what game a log is of, and conversion between ACPC logs and PHH files, one by one or by folders."""
+"""Files of hands: ACPC logs, PHH files and histories of poker rooms, read alike and converted, one by one or by folders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +8,10 @@ from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.plan import PLAN_FILE, load_plan
-from foldwise.matches.report.phh import history_definition, log_line, phh_text, phhs_text, read_phh
+from foldwise.matches.report.phh import logged_hand, phh_text, phhs_text, read_phh
+from foldwise.matches.report.pokerstars import is_pokerstars, read_pokerstars
 from foldwise.matches.table.hand import score_line
-from foldwise.matches.table.log import header_text, read_log
+from foldwise.matches.table.log import LOG_ENCODING, LOG_ERRORS, LoggedHand, header_text, read_log, state_line
 
 LOG, PHH, PHHS = ".log", ".phh", ".phhs"
 _HEADER = "# name/game/hands/seed "
@@ -36,7 +37,7 @@ def log_definition(log: Path, game: str | None = None) -> GameDefinition:
 
 def _header_game(log: Path) -> str:
     try:
-        with log.open(encoding="latin-1") as file:
+        with log.open(encoding=LOG_ENCODING, errors=LOG_ERRORS) as file:
             line = file.readline().rstrip("\r\n")
     except FileNotFoundError:
         raise DefinitionError(f"{log}: no such log: give a match folder or an ACPC log") from None
@@ -51,47 +52,80 @@ def game_name(definition: GameDefinition) -> str | None:
     return next((name for name in _NAMED_GAMES if find_definition(name) == definition), None)
 
 
-def log_to_phh(log: Path, target: Path, game: str | None = None) -> int:
-    """Write the hands of a log as PHH; returns their number. `.phh` holds one hand, `.phhs` any number."""
-    hands = list(read_log(log, log_definition(log, game)))
-    if not hands:
-        raise FormatError(f"{log} has no finished hand: give a log with STATE lines")
-    single = target.suffix.lower() == PHH
-    if single and len(hands) != 1:
-        raise FormatError(f"{log} has {len(hands)} hands, a .phh file holds one: give a .phhs file")
+def read_hands(source: Path, game: str | None = None) -> list[LoggedHand]:
+    """The hands of an ACPC log, a PHH file or a poker room's history, whichever it is; cards may be unknown.
+
+    `game` is that of a log whose header does not say it. Hands of a room and of PHH may be of several games.
+    """
+    if source.suffix.lower() == LOG:
+        hands = list(read_log(source, log_definition(source, game), hidden=True))
+        if not hands:
+            raise FormatError(f"{source} has no finished hand: give a log with STATE lines")
+        return hands
+    try:
+        text = source.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DefinitionError(f"{source}: no such file: give a log, a PHH file or a room's hand history") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: not text ({error}): expected a PHH file or a hand history") from None
+    if is_pokerstars(text):
+        return list(read_pokerstars(text, str(source)))
+    if source.suffix.lower() not in (PHH, PHHS):
+        raise FormatError(f"{source}: expected a .log, a .phh or .phhs file, or a hand history of PokerStars")
+    return [logged_hand(history, number) for number, history in enumerate(read_phh(text, str(source)))]
+
+
+def convert_file(source: Path, target: Path, game: str | None = None) -> int:
+    """Write the hands of one file in the form that the target's name asks for; returns their number."""
+    kind = target.suffix.lower()
+    if kind not in (LOG, PHH, PHHS):
+        raise DefinitionError(
+            f"{source} to {target}: expected a target that ends with .log, .phhs or .phh, or a folder"
+        )
+    hands = read_hands(source, game)
+    if kind == LOG:
+        _write_log(hands, source, target)
+        return len(hands)
+    if kind == PHH and len(hands) != 1:
+        raise FormatError(f"{source} has {len(hands)} hands, a .phh file holds one: give a .phhs file")
     with written_whole(target) as file:
-        file.writelines([phh_text(hands[0])] if single else phhs_text(hands))
+        file.writelines([phh_text(hands[0])] if kind == PHH else phhs_text(hands))
     return len(hands)
 
 
-def phh_to_log(source: Path, target: Path) -> int:
-    """Write the hands of a PHH file as an ACPC log; returns their number.
+def _write_log(hands: Sequence[LoggedHand], source: Path, target: Path) -> None:
+    """A log is of one game: a game that is not built in is written beside it.
 
-    A log is of one game: a game that is not built in is written beside it. Players change places from hand to hand as
-    the file says, and the score is summed by name.
+    Players change places from hand to hand as the file says, and the score is summed by name.
     """
-    try:
-        text = source.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{source}: not text ({error}): expected a PHH file") from None
-    histories = read_phh(text, str(source))
-    definition = history_definition(histories[0])
-    for number, history in enumerate(histories, start=1):
-        if history_definition(history) != definition:
+    definition = hands[0].betting.definition
+    for number, hand in enumerate(hands, start=1):
+        if hand.betting.definition != definition:
             raise FormatError(
                 f"{source}, hand {number}: other stacks, blinds or rules than hand 1: a log is of one game; "
-                "convert such hands to separate logs"
+                "give a folder as the target, for a log of each game, or a .phhs file"
             )
-    lines = [log_line(history, index) for index, history in enumerate(histories)]
     name = game_name(definition)
     if name is None:
         name = f"{target.stem}.game"
-        target.with_name(name).write_text(definition.to_text(), encoding="utf-8")
-    with written_whole(target, "latin-1") as file:
+        with written_whole(target.with_name(name)) as file:
+            file.write(definition.to_text())
+    lines = [state_line(hand) for hand in hands]
+    with written_whole(target) as file:
         file.write(header_text(target.stem.replace(" ", "."), name.replace(" ", "."), len(lines), 0, _LIMITS_MS))
         file.writelines(f"{line}\n" for line in lines)
         file.write(_total(lines) + "\n")
-    return len(lines)
+
+
+def split_by_game(source: Path, target: Path, game: str | None = None) -> int:
+    """Write the hands of one file as a log for each game in it, into the folder `target`; returns their number."""
+    games: dict[GameDefinition, list[LoggedHand]] = {}
+    for hand in read_hands(source, game):
+        games.setdefault(hand.betting.definition, []).append(hand)
+    target.mkdir(parents=True, exist_ok=True)
+    for number, hands in enumerate(games.values(), start=1):
+        _write_log(hands, source, target / f"{source.stem}-{number:03d}{LOG}")
+    return sum(map(len, games.values()))
 
 
 def _total(lines: Sequence[str]) -> str:
@@ -115,6 +149,5 @@ def convert_folder(source: Path, target: Path, game: str | None = None) -> int:
     target.mkdir(parents=True, exist_ok=True)
     if (source / PLAN_FILE).is_file() and target.resolve() != source.resolve():
         (target / PLAN_FILE).write_bytes((source / PLAN_FILE).read_bytes())
-    if logs:
-        return sum(log_to_phh(log, target / f"{log.stem}{PHHS}", game) for log in logs)
-    return sum(phh_to_log(path, target / f"{path.stem}{LOG}") for path in histories)
+    ending = PHHS if logs else LOG
+    return sum(convert_file(path, target / f"{path.stem}{ending}", game) for path in logs or histories)

@@ -11,7 +11,7 @@ from typing import Any
 from foldwise.agent.player_spec import parse_player
 from foldwise.game.errors import FormatError
 from foldwise.matches.report.charts import Interval, interval_chart, running_chart
-from foldwise.matches.report.report import MatchReport, Report
+from foldwise.matches.report.report import MatchReport, Report, num_hands_text, score_name
 from foldwise.matches.statistics import Estimate
 
 # The page may load nothing: even a broken edit of it could not reach the network.
@@ -61,8 +61,11 @@ def _amount(value: float, digits: int = 1) -> str:
 
 
 def _plus_minus(mean: float, half: float | None) -> str:
-    shown = "–" if half is None or not math.isfinite(half) else f"{half:,.1f}"
-    return f"{_amount(mean)} <small>± {shown}</small>"
+    """A mean with its interval; coloured only where the interval leaves out 0."""
+    if half is None or not math.isfinite(half):
+        return f"<span class='even'>{mean:+,.1f}</span> <small>± –</small>"
+    shown = _amount(mean) if abs(mean) > half else f"<span class='even'>{mean:+,.1f}</span>"
+    return f"{shown} <small>± {half:,.1f}</small>"
 
 
 def _estimate(value: Estimate) -> str:
@@ -173,10 +176,12 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
     rows = data["rows"]
     names = [parse_player(opponent).short() for opponent in data["opponents"]]
     strategy = escape(Path(data["strategy"]).name)
-    hands = rows[0]["results"][0]["hands"]
+    score = data.get("score", "chips")
+    counted = num_hands_text(rows[0]["results"][0]["hands"], score)
     heading = (
         f"<h1>{strategy}, {len(rows)} ways of post-processing</h1>"
-        f"<p class='result'><span class='unit'>{hands:,} hands a cell, the same deals in all, seed {data['seed']}</span></p>"
+        f"<p class='result'><span class='unit'>{counted} a cell, the same deals in all, seed {data['seed']}, "
+        f"scored by {escape(score_name(score))}</span></p>"
     )
     known = any("exploitability_mbb" in row for row in rows)
     headings = ["variant", *names, "average", "minimum"]
@@ -215,9 +220,11 @@ def _comparison_body(data: dict[str, Any]) -> tuple[str, str]:
 
 def _tournament_body(data: dict[str, Any]) -> tuple[str, str]:
     players = [parse_player(player).short() for player in data["players"]]
+    score = data.get("score", "chips")
     heading = (
         f"<h1>{len(players)} players, every pair</h1><p class='result'><span class='unit'>"
-        f"{escape(data['game'])}, {data['hands']:,} hands a cell, seed {data['seed']}</span></p>"
+        f"{escape(data['game'])}, {num_hands_text(data['hands'], score)} a cell, seed {data['seed']}, "
+        f"scored by {escape(score_name(score))}</span></p>"
     )
     table = []
     averages = []

@@ -24,14 +24,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text, parse_cards
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import UNLIMITED_RAISES, GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
-from foldwise.matches.table.hand import Hand, format_value
-from foldwise.matches.table.log import LoggedHand
+from foldwise.game.payoffs import payoffs
+from foldwise.matches.table.hand import format_value
+from foldwise.matches.table.log import LoggedHand, state_line
 
 _HOLDEM_BOARD = (0, 3, 1, 1)
 _ACPC_VARIANT = "ACPC"
+_UNKNOWN = "??"  # a card nobody saw
 _LIMIT_MAX_RAISES = (3, 4, 4, 4)  # of the competition; PHH does not say
 _NAME_MARKS = str.maketrans(":|\r\n", "....")  # what would part a log line
 
@@ -131,7 +132,7 @@ def _actions(hand: LoggedHand) -> Iterator[str]:
     betting = hand.betting
     definition = betting.definition
     for player, cards in enumerate(hand.hole_cards, start=1):
-        yield f"d dh p{player} {cards_text(cards)}"
+        yield f"d dh p{player} {cards_text(cards) or _UNKNOWN * definition.num_hole_cards}"
     shown = False
     replay = BettingState(definition)
     dealt = 0
@@ -159,7 +160,7 @@ def _action_text(action: Action, spent_before_street: int) -> str:
 
 def _showing(hand: LoggedHand) -> Iterator[str]:
     for player, cards in enumerate(hand.hole_cards):
-        if not hand.betting.folded[player]:
+        if cards and not hand.betting.folded[player]:
             yield f"p{player + 1} sm {cards_text(cards)}"
 
 
@@ -200,8 +201,19 @@ def history_definition(history: HandHistory) -> GameDefinition:
 
 
 def _usual_definition(variant: str, fields: dict[str, Any]) -> GameDefinition:
-    """What NT and FT hold'em mean with these blinds, stacks and bets."""
-    blinds, stacks = fields["blinds_or_straddles"], fields["starting_stacks"]
+    return holdem_definition(
+        variant,
+        fields["blinds_or_straddles"],
+        fields["starting_stacks"],
+        fields.get("small_bet"),
+        fields.get("big_bet"),
+    )
+
+
+def holdem_definition(
+    variant: str, blinds: Sequence[int], stacks: Sequence[int], small_bet: int | None, big_bet: int | None
+) -> GameDefinition:
+    """What NT and FT hold'em mean with these blinds (heads-up the small one first), stacks and bets."""
     num_players = len(stacks)
     lines = ["GAMEDEF", "limit" if variant == "FT" else "nolimit", f"numPlayers = {num_players}", "numRounds = 4"]
 
@@ -211,48 +223,67 @@ def _usual_definition(variant: str, fields: dict[str, Any]) -> GameDefinition:
     add("stack", stacks)
     add("blind", blinds[::-1] if _is_turned_round(variant, blinds) else blinds)
     if variant == "FT":
-        small, big = fields.get("small_bet"), fields.get("big_bet")
-        if small is None or big is None:
+        if small_bet is None or big_bet is None:
             raise DefinitionError("variant FT without small_bet and big_bet: expected both")
-        add("raiseSize", (small, small, big, big))
+        add("raiseSize", (small_bet, small_bet, big_bet, big_bet))
         add("maxRaises", _LIMIT_MAX_RAISES)
     add("firstPlayer", (2 if num_players == 2 else 3 % num_players or num_players, 1, 1, 1))
     lines += ["numSuits = 4", "numRanks = 13", "numHoleCards = 2", "numBoardCards = 0 3 1 1", "END GAMEDEF"]
     return parse_definition("\n".join(lines), source="PHH hand")
 
 
-def log_line(history: HandHistory, number: int) -> str:
-    """The `STATE` line of a PHH hand; `number` is its number where it has none of its own."""
+def logged_hand(history: HandHistory, number: int) -> LoggedHand:
+    """A PHH hand as a log has it; `number` is its number where it has none of its own."""
     definition = history_definition(history)
     number = history.hand if history.hand is not None else number
     names = history.players or [f"p{player + 1}" for player in range(definition.num_players)]
     if len(names) != definition.num_players:
         raise FormatError(f"hand {number}: {len(names)} players named, the game has {definition.num_players}")
-    hand = _replay(history, definition, number)
-    values = hand.values()
-    if history.finishing_stacks is not None:
+    betting, holes, board = play_history(history, definition, number)
+    values = payoffs(betting, holes, board)
+    finishing = history.finishing_stacks
+    if finishing is not None and len(finishing) != definition.num_players:
+        raise FormatError(f"hand {number}: {len(finishing)} finishing_stacks for {definition.num_players} players")
+    if finishing is None and values is None:
+        raise FormatError(f"hand {number}: cards at the showdown are unknown, and no finishing_stacks say who won")
+    if values is None and finishing is not None:
+        values = [after - before for after, before in zip(finishing, definition.stacks)]
+    elif finishing is not None and values is not None:
         for player, (stack, value) in enumerate(zip(definition.stacks, values)):
-            if abs(history.finishing_stacks[player] - stack - value) > 1e-5:
+            if abs(finishing[player] - stack - value) > 1e-5:
                 raise FormatError(
-                    f"hand {number}: p{player + 1} finishes with {history.finishing_stacks[player]:g}, by the rules with "
+                    f"hand {number}: p{player + 1} finishes with {finishing[player]:g}, by the rules with "
                     f"{stack + value:g}: the hand is damaged, or of another game"
                 )
-    return hand.log_line(values, [name.translate(_NAME_MARKS) for name in names])
+    assert values is not None
+    marked = tuple(name.translate(_NAME_MARKS) for name in names)
+    return LoggedHand(number, betting, holes, board, tuple(values), marked)
 
 
-def _replay(history: HandHistory, definition: GameDefinition, number: int) -> Hand:
-    """Play the actions of a hand under our rules."""
+def log_line(history: HandHistory, number: int) -> str:
+    """The `STATE` line of a PHH hand; `number` is its number where it has none of its own."""
+    return state_line(logged_hand(history, number))
+
+
+def play_history(
+    history: HandHistory, definition: GameDefinition, number: int
+) -> tuple[BettingState, tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """Play the actions of a hand under our rules: the betting, the hole cards and the board."""
     holes: list[tuple[int, ...]] = [()] * definition.num_players
     board: tuple[int, ...] = ()
     betting = BettingState(definition)
     street_start = [0] * definition.num_players  # blinds count on their street
-    actions = []
     for text in history.actions:
         words = text.partition("#")[0].split()
-        if not words or (len(words) > 1 and words[1] == "sm"):
+        if not words:
+            continue
+        if len(words) > 1 and words[1] == "sm":  # cards dealt face down may be shown now
+            if len(words) == 3 and "?" not in words[2]:
+                holes[_player(words[0], definition, number, text)] = _cards(words[2], number)
             continue
         if words[:2] == ["d", "dh"] and len(words) == 4:
-            holes[_player(words[2], definition, number, text)] = _cards(words[3], number)
+            unknown = words[3] == _UNKNOWN * definition.num_hole_cards
+            holes[_player(words[2], definition, number, text)] = () if unknown else _cards(words[3], number)
         elif words[:2] == ["d", "db"] and len(words) == 3:
             board += _cards(words[2], number)
         else:
@@ -270,22 +301,18 @@ def _replay(history: HandHistory, definition: GameDefinition, number: int) -> Ha
                 raise FormatError(
                     f"hand {number}, {text!r}: expected cbr {betting.max_spent - street_start[player]} in this limit game"
                 )
-            actions.append(action)
             if betting.round != street:
                 street_start = betting.spent.copy()
     if not betting.finished:
         raise FormatError(f"hand {number} breaks off: p{betting.player_to_act + 1} is to act")
     if len(board) != definition.board_sizes[betting.round] or any(
-        len(hole) != definition.num_hole_cards for hole in holes
+        len(hole) not in (0, definition.num_hole_cards) for hole in holes
     ):
         raise FormatError(
-            f"hand {number}: expected {definition.num_hole_cards} known hole cards of every player and "
-            f"{definition.board_sizes[betting.round]} board cards: a log has them all"
+            f"hand {number}: expected {definition.num_hole_cards} hole cards of every player, or ? for each, and "
+            f"{definition.board_sizes[betting.round]} board cards"
         )
-    hand = Hand(definition, Deal(tuple(holes), board), number)
-    for action in actions:
-        hand.apply(action)
-    return hand
+    return betting, tuple(holes), board
 
 
 def _player(label: str, definition: GameDefinition, number: int, text: str) -> int:
@@ -297,7 +324,7 @@ def _player(label: str, definition: GameDefinition, number: int, text: str) -> i
 
 def _cards(text: str, number: int) -> tuple[int, ...]:
     if "?" in text:
-        raise FormatError(f"hand {number}: unknown cards {text!r}: a log names all cards; choose hands that show them")
+        raise FormatError(f"hand {number}: cards {text!r}: expected all known, or hole cards all unknown")
     return parse_cards(text)
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from foldwise.game.betting import CALL, FOLD, BettingState
+from foldwise.game.action_words import YOU, action_words, label_of
+from foldwise.game.betting import FOLD, BettingState
 from foldwise.game.cards import card_text
 from foldwise.game.definition import UNLIMITED_STACK, GameDefinition
 from foldwise.matches.report.explanations import Explained
@@ -25,6 +26,7 @@ class ReplayStep:
     pot: int  # chips of earlier streets
     stacks: list[int | None]  # by position; None where there is no limit
     action_number: int | None = None  # counted from 0 over all players
+    folds: bool = False
 
 
 def street_names(definition: GameDefinition) -> list[str]:
@@ -50,7 +52,7 @@ def replay_steps(hand: LoggedHand) -> list[ReplayStep]:
     streets = street_names(definition)
     steps: list[ReplayStep] = []
 
-    def add(text: str, player: int, street: int, number: int | None = None) -> None:
+    def add(text: str, player: int, street: int, number: int | None = None, folds: bool = False) -> None:
         steps.append(
             ReplayStep(
                 text=text,
@@ -64,10 +66,11 @@ def replay_steps(hand: LoggedHand) -> list[ReplayStep]:
                     for stack, spent in zip(definition.stacks, betting.spent)
                 ],
                 action_number=number,
+                folds=folds,
             )
         )
 
-    add(f"blinds {' and '.join(map(str, definition.blinds))}", -1, 0)
+    add(f"blinds {' and '.join(f'{blind:,}' for blind in definition.blinds)}", -1, 0)
     number = 0
     for street, actions in enumerate(hand.betting.actions):
         if street:
@@ -75,24 +78,12 @@ def replay_steps(hand: LoggedHand) -> list[ReplayStep]:
             new = hand.board[definition.board_sizes[street - 1] : definition.board_sizes[street]]
             add(f"{streets[street]} {' '.join(map(card_text, new))}".strip(), -1, street)
         for player, action in actions:
-            text = _action_words(betting, action.kind, action.raise_to, before[player])
+            text = action_words(betting, action, hand.names[player])
             betting.apply(action)
-            add(f"{hand.names[player]} {text}", player, street, number)
+            add(f"{hand.names[player]} {text}", player, street, number, action.kind == FOLD)
             number += 1
     add(_end_words(hand), -1, hand.betting.round)
     return steps
-
-
-def _action_words(betting: BettingState, kind: int, raise_to: int, before: int) -> str:
-    player = betting.player_to_act
-    if kind == FOLD:
-        return "folds"
-    to_call = min(betting.max_spent, betting.definition.stacks[player]) - betting.spent[player]
-    if kind == CALL:
-        return f"calls {to_call}" if to_call else "checks"
-    all_in = " and is all-in" if raise_to >= betting.definition.stacks[player] else ""
-    has_bet = betting.max_spent > before
-    return f"{'raises to' if has_bet else 'bets'} {raise_to - before}{all_in}"
 
 
 def _end_words(hand: LoggedHand) -> str:
@@ -100,7 +91,14 @@ def _end_words(hand: LoggedHand) -> str:
     how = "at the showdown" if hand.betting.is_showdown() else "uncontested"
     if not winners:
         return "the pot is split"
-    return f"{' and '.join(winners)} wins {format_value(max(hand.values))} {how}"
+    verb = "win" if winners == [YOU] or len(winners) > 1 else "wins"
+    return f"{' and '.join(winners)} {verb} {chips_text(max(hand.values))} {how}"
+
+
+def chips_text(value: float) -> str:
+    """Chips with thousands marked; a split pot may halve one."""
+    whole, _, rest = format_value(value).partition(".")
+    return f"{int(whole):,}" + (f".{rest}" if rest else "")
 
 
 def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> dict[str, Any]:
@@ -115,9 +113,10 @@ def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: E
             "bets": step.bets,
             "pot": step.pot,
             "stacks": step.stacks,
+            "folds": step.folds,
         }
         if step.action_number is not None and step.action_number in explained:
-            record["why"] = _why(explained[step.action_number])
+            record["why"] = _why(explained[step.action_number], _betting_before(hand, step.action_number))
         steps.append(record)
     return {
         "label": label,
@@ -130,10 +129,21 @@ def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: E
     }
 
 
-def _why(record: dict[str, Any]) -> dict[str, Any]:
-    """Of an explanation, what fits on the page."""
-    kept = ("abstract_betting", "bucket", "reached", "actions", "action", "logged")
-    short = {key: record[key] for key in kept if key in record}
+def _betting_before(hand: LoggedHand, number: int) -> BettingState:
+    """The betting of a hand before its action `number`, counted from 0."""
+    betting = BettingState(hand.betting.definition)
+    for _, action in [entry for actions in hand.betting.actions for entry in actions][:number]:
+        betting.apply(action)
+    return betting
+
+
+def _why(record: dict[str, Any], betting: BettingState) -> dict[str, Any]:
+    """Of an explanation, what fits on the page; actions in words."""
+    short = {key: record[key] for key in ("abstract_betting", "bucket", "reached")}
+    short["actions"] = [label_of(betting, action) for action in record["actions"]]
+    for key in ("action", "logged"):
+        if key in record:
+            short[key] = label_of(betting, record[key])
     for key in ("probabilities", "postprocessed"):
         short[key] = [round(value, 4) for value in record[key]]
     return short

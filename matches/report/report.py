@@ -16,7 +16,8 @@ from scipy.special import stdtrit
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.plan import PLAN_FILE, Run, load_plan
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, load_plan
+from foldwise.matches.report.duel import DUEL_FILE, duel_logs, load_duel
 from foldwise.matches.report.explanations import (
     Explained,
     by_position,
@@ -130,10 +131,12 @@ def load_report(
             each = max(_LEAST_HANDS, num_hands // max(1, len(folders)))
             matches = [_match_report(_read_folder(folder), each, min(each, 5), explain) for folder in folders]
             return TableReport(source.resolve().name, kind, _read_json(source / name), matches)
+    if duel_logs(source):
+        return _match_report(_read_duels(source, game), num_hands, num_biggest, explain=False)
     if not (source / PLAN_FILE).is_file():
         raise DefinitionError(
-            f"{str(source)!r} has no {PLAN_FILE}, {COMPARISON_FILE} or {TOURNAMENT_FILE}: "
-            "give a folder written by match, compare or tournament with -o, or an ACPC log"
+            f"{str(source)!r} has no {PLAN_FILE}, {COMPARISON_FILE}, {TOURNAMENT_FILE} or duel: "
+            "give a folder written by match, compare, tournament or duel with -o, or an ACPC log"
         )
     return _match_report(_read_folder(source), num_hands, num_biggest, explain)
 
@@ -171,6 +174,11 @@ def _read_folder(folder: Path) -> _Source:
         if all(half.path.exists() for half in halves):
             first, second = (_played(half, definition, plan.all_in_ev) for half in halves)
             pairs += zip(first, second)
+    if not pairs and plan.score == "expectation":
+        raise DefinitionError(
+            f"{folder} was scored by expectation, over boards and without logs: its result is in {RESULT_FILE}; "
+            "a page shows hands: play with --score aivat or chips"
+        )
     if not pairs:
         raise DefinitionError(f"{folder}: no pair of hands is finished yet: continue the match with --resume")
     planned = plan.hands * plan.repeat
@@ -182,12 +190,57 @@ def _read_folder(folder: Path) -> _Source:
         ("seed", str(plan.seed)),
         ("played", {"tcp": "over TCP", "memory": "in memory"}[plan.over]),
         ("scoring", "all-in expectation" if plan.all_in_ev else "chips as won"),
+        *_scored_otherwise(folder, plan),
     ]
     values = np.array([(first.scored + second.scored) / 2 for first, second in pairs])
     hands = [hand for pair in pairs for hand in pair]
     a, b = (player.short() for player in plan.players)
     shown = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
     return _Source(folder.resolve().name, shown, plan.names(), plan.game, facts, "pair", definition, hands, values)
+
+
+def _scored_otherwise(folder: Path, plan: MatchPlan) -> list[tuple[str, str]]:
+    """The result of a match that was not scored in chips, which is what the page counts."""
+    if plan.score == "chips" or not (folder / RESULT_FILE).is_file():
+        return []
+    result = _read_json(folder / RESULT_FILE)
+    try:
+        shown = f"{result['mean_mbb']:+,.1f} ± {result['ci95_mbb']:,.1f} mbb per hand"
+    except (KeyError, TypeError, ValueError):
+        raise FormatError(f"{folder / RESULT_FILE}: expected a match's result: continue it with --resume") from None
+    return [(f"by {score_name(plan.score)}", shown)]
+
+
+def score_name(score: str) -> str:
+    """How a score is called in a sentence."""
+    return {"aivat": "AIVAT"}.get(score, score)
+
+
+def num_hands_text(hands: int, score: str) -> str:
+    """How much was counted: hands, or by expectation boards, each of which stands for two."""
+    return f"{hands // 2:,} boards" if score == "expectation" else f"{hands:,} hands"
+
+
+def _read_duels(folder: Path, game: str | None) -> _Source:
+    """All sessions of a person, one after the other: the running total is the bankroll."""
+    logs, kept = duel_logs(folder), load_duel(folder)
+    definition = log_definition(logs[0], game)
+    if kept is not None and game is None:
+        definition = parse_definition(kept.definition, source=DUEL_FILE)
+    hands = [hand for log in logs for hand in _played(Half(log, 0, None), definition, False)]
+    if not hands:
+        raise DefinitionError(f"{folder}: no hand is finished yet: play one with 'foldwise duel ... -o {folder}'")
+    values = np.array([hand.scored for hand in hands])
+    sessions = f"{len(logs)} session{'s' * (len(logs) > 1)}"
+    facts = [
+        ("hands", f"{len(hands):,} in {sessions}"),
+        ("bankroll", f"{values.sum():+,.0f} chips"),
+        ("scoring", "chips as won"),
+    ]
+    logged = parse_state_line(hands[0].line, definition).names
+    names = (logged[hands[0].position], logged[1 - hands[0].position])
+    name = kept.game if kept is not None else game or folder.name
+    return _Source(folder.resolve().name, names, names, name, facts, "hand", definition, hands, values)
 
 
 def _read_log(log: Path, game: str | None) -> _Source:
@@ -197,7 +250,7 @@ def _read_log(log: Path, game: str | None) -> _Source:
     hands = _played(Half(log, 0, None), definition, False)
     if not hands:
         raise DefinitionError(f"{log} has no finished hand: give a log with STATE lines")
-    first, second = parse_state_line(hands[0].line, definition).names
+    first, second = parse_state_line(hands[0].line, definition, hidden=True).names
     if hands[0].number % 2:
         first, second = second, first
     facts = [("hands", f"{len(hands):,}"), ("log", log.name), ("scoring", "chips as won")]
@@ -240,7 +293,7 @@ def _played(half: Half, definition: GameDefinition, all_in_ev: bool) -> list[Pla
         value = values[position]
         scored = expected_line_values(line, definition)[position] if all_in_ev else value
         # Whoever loses, loses what he put in, and the pot has as much of the other's; a split pot must be added up.
-        pot = 2 * abs(value) if value else float(2 * min(parse_state_line(line, definition).betting.spent))
+        pot = 2 * abs(value) if value else float(2 * min(parse_state_line(line, definition, hidden=True).betting.spent))
         played.append(
             PlayedHand(half, line, number, position, value, scored, betting.count("/"), betting.endswith("f"), pot)
         )
@@ -284,7 +337,7 @@ def _records(
         path = hand.half.path
         if path not in recorded:
             recorded[path] = read_explanations(explanation_path(path))
-        logged = parse_state_line(hand.line, definition)
+        logged = parse_state_line(hand.line, definition, hidden=True)
         explained = recorded[path].get(hand.number, {})
         if not explained and explain and hand.half.run is not None:
             if path not in players:

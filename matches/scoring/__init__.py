@@ -1,4 +1,4 @@
 """What a hand was worth: all-in expectation, expectation over all hands, AIVAT, local best response.
 
-Imports `matches.table` for logs and `matches.engine` for hands played in memory.
+Imports `table` for logs, `engine` for hands played in memory, `plan`, `results`, `scores` and `statistics`.
 """

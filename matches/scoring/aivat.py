@@ -65,7 +65,7 @@ class KnownSide(NamedTuple):
     seat: Seat
     values: Values
     hands: Cards  # [n, hole], hole 1 or 2
-    view: View  # buckets of his hands
+    hand_view: View  # buckets of his hands; numba keeps `.view` for arrays
     ranks: npt.NDArray[np.int64]  # [n]; 0 where the hand did not come to a showdown
     particles: Particles
 
@@ -223,7 +223,7 @@ class RangeScorer:
             seat=self._known.seat,
             values=self._values,
             hands=hands,
-            view=self._view(hands, board, num_streets),
+            hand_view=self._view(hands, board, num_streets),
             ranks=ranks,
             particles=particles,
         )

@@ -141,12 +141,12 @@ def act(rules, known, count, first, bucket, kind, raise_to, work):
     end = 0
     for k in range(count):
         node = particles.nodes[k]
-        num_actions = fill_rows(known.seat, known.view, hand, node, first, work.decision, work.rows)
+        num_actions = fill_rows(known.seat, known.hand_view, hand, node, first, work.decision, work.rows)
         mass += particles.weights[k].sum()
         for a in range(num_actions):
             if end == spare.nodes.size:
                 return -1, 0.0
-            classes = known.view.classes[street]
+            classes = known.hand_view.classes[street]
             weight = take_action(particles.weights[k], work.rows, classes, a, spare.weights[end])
             if weight <= 0.0:
                 continue

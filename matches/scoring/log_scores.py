@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored afterwards by every method that applies to it."""
+"""Any ACPC log of two players, scored after the fact by every method there is for it. Every hand is played again."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,16 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.payoffs import payoffs
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import Values
-from foldwise.matches.scoring.all_in import expected_values
+from foldwise.matches.scoring.all_in import expected_values, is_all_in
 from foldwise.matches.statistics import Estimate, estimate
+from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
 
 _REPORT_HANDS = 200
+_HALF_DIGIT = 1e-6  # a log has six decimals
 Listener = Callable[[str, float], None]
 
 
@@ -39,23 +42,32 @@ def score_log(
     lines = list(state_lines(path))
     if not lines:
         raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
-    name = player if player is not None else parse_state_line(lines[0], definition).names[0]
+    name = player if player is not None else parse_state_line(lines[0], definition, hidden=True).names[0]
     methods: dict[str, Callable[[LoggedHand, int], float]] = {
         "raw": lambda hand, position: hand.values[position],
-        "all-in": lambda hand, position: expected_values(hand)[position],
+        "all-in": lambda hand, position: (hand.values if hand.hidden else expected_values(hand))[position],
     }
     if known:
         methods["aivat"] = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))).score
     values = np.empty((len(methods), len(lines)))
+    all_in_known = True
     for number, line in enumerate(lines):
-        hand = parse_state_line(line, definition)
+        hand = parse_state_line(line, definition, hidden=True)
         _check_cards(hand, definition)
+        _check_values(hand)
         position = _position(hand, name)
+        all_in_known = all_in_known and not (hand.hidden and is_all_in(line))
+        if known and hand.hidden:
+            raise FormatError(
+                f"hand {hand.number}: not all hole cards are known: AIVAT needs them; score it without --strategy"
+            )
         values[:, number] = [score(hand, position) for score in methods.values()]
         if number % _REPORT_HANDS == 0:
             listen(f"{number} hands", number / len(lines))
     unit = definition.big_blind
-    return name, [MethodScore(method, estimate(row, unit)) for method, row in zip(methods, values)]
+    # An all-in whose cards were not shown has no expectation; hands left out by how they ended would bend the mean.
+    scores = [MethodScore(method, estimate(row, unit)) for method, row in zip(methods, values)]
+    return name, [score for score in scores if all_in_known or score.method != "all-in"]
 
 
 def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
@@ -64,6 +76,23 @@ def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
         raise FormatError(
             f"hand {hand.number}: {cards_text(sorted(foreign))} is not in the game's deck: give the log's own --game"
         )
+
+
+def _check_values(hand: LoggedHand) -> None:
+    """What the log says that a hand paid is what its betting and cards pay, where all of these are known."""
+    values = payoffs(hand.betting, hand.hole_cards, hand.board)
+    if values is None:
+        if abs(sum(hand.values)) > _HALF_DIGIT * len(hand.values):
+            raise FormatError(f"hand {hand.number}: the log pays {_amounts(hand.values)}: expected nothing in all")
+    elif any(abs(logged - paid) > _HALF_DIGIT for logged, paid in zip(hand.values, values)):
+        raise FormatError(
+            f"hand {hand.number}: the log pays {_amounts(hand.values)}, the hand gives {_amounts(values)}: "
+            "the log is damaged, or of another game: give its own --game"
+        )
+
+
+def _amounts(values: Sequence[float]) -> str:
+    return "|".join(map(format_value, values))
 
 
 def _position(hand: LoggedHand, name: str) -> int:

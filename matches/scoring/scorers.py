@@ -35,7 +35,7 @@ Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it 
 def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
     """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
     needed = SCORES[known_score(score)].num_strategies
-    if score != "chips":
+    if needed:
         for player in players:
             check_plays_tables(player, f"--score {score}")
     others = [player for player in players if player.kind != PlayerKind.STRATEGY]

@@ -19,7 +19,7 @@ from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import evaluator_tables
 from foldwise.matches.table.echo import Allowance, escaped
 from foldwise.matches.table.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
-from foldwise.matches.table.log import LogFile, header_text
+from foldwise.matches.table.log import LogFile, header_text, log_bytes
 from foldwise.matches.table.ports import open_listeners
 from foldwise.matches.table.replies import is_comment, read_answer
 from foldwise.matches.table.seat_connection import MAX_BACKLOG, Readiness, SeatConnection
@@ -184,7 +184,7 @@ class Dealer:
         return True
 
     def _say(self, text: str) -> None:
-        self._write_err(text.encode("latin-1", "replace"))
+        self._write_err(log_bytes(text))
 
     async def _connect(self) -> None:
         timeout_ms = self._settings.start_timeout_ms

@@ -9,10 +9,15 @@ from typing import IO, Protocol, TypeVar
 
 from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
+from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError
+from foldwise.game.errors import FormatError, naming
 from foldwise.game.match_state import read_match_state
+from foldwise.matches.table.hand import format_value
 
+# The bytes of a log are those of the names on the command line, whatever they are: a name that is no UTF-8 survives too.
+LOG_ENCODING = "utf-8"
+LOG_ERRORS = "surrogateescape"
 _MOST_DIGITS = 18  # of a hand's number
 Entry = TypeVar("Entry")
 
@@ -24,6 +29,16 @@ def header_text(name: str, game: str, num_hands: int, seed: int, limits_ms: tupl
         f"# name/game/hands/seed {name} {game} {num_hands} {seed % 2**32}\n"
         f"#--t_response {response}\n#--t_hand {hand}\n#--t_per_hand {per_hand}\n"
     )
+
+
+def log_bytes(text: str) -> bytes:
+    """Text as it stands in a log."""
+    return text.encode(LOG_ENCODING, LOG_ERRORS)
+
+
+def log_text(data: bytes) -> str:
+    """What stands in a log as text; `log_bytes` gives the same bytes back."""
+    return data.decode(LOG_ENCODING, LOG_ERRORS)
 
 
 class HandListener(Protocol):
@@ -41,14 +56,17 @@ class LogFile:
         if append and path.exists():
             drop_unfinished_line(path)
             self.logged = {hand_number(line) for line in state_lines(path)}
-        self._file: IO[str] = path.open("a" if append else "w", encoding="latin-1")
+        self._path = path
+        self._file: IO[str] = path.open("a" if append else "w", encoding=LOG_ENCODING, errors=LOG_ERRORS)
 
     def write(self, text: str) -> None:
-        self._file.write(text)
-        self._file.flush()
+        with naming(self._path):
+            self._file.write(text)
+            self._file.flush()
 
     def close(self) -> None:
-        self._file.close()
+        with naming(self._path):
+            self._file.close()
 
 
 def drop_unfinished_line(path: Path) -> None:
@@ -69,7 +87,7 @@ def drop_unfinished_line(path: Path) -> None:
 
 def state_lines(path: Path) -> Iterator[str]:
     """The `STATE` lines of a log, without their ends; a last line cut short is passed over."""
-    with path.open(encoding="latin-1", newline="\n") as file:
+    with path.open(encoding=LOG_ENCODING, errors=LOG_ERRORS, newline="\n") as file:
         for line in file:
             if line.startswith("STATE:") and line.endswith("\n"):
                 yield line.rstrip("\r\n")
@@ -78,7 +96,7 @@ def state_lines(path: Path) -> Iterator[str]:
 def is_complete(path: Path) -> bool:
     """Whether the log ends a match: its last line is a `SCORE`."""
     last = ""
-    with path.open(encoding="latin-1", newline="\n") as file:
+    with path.open(encoding=LOG_ENCODING, errors=LOG_ERRORS, newline="\n") as file:
         for line in file:
             last = line
     return last.startswith("SCORE:") and last.endswith("\n")
@@ -105,7 +123,7 @@ def line_values(line: str) -> list[float]:
 
 @dataclass(frozen=True)
 class LoggedHand:
-    """A finished hand as the log tells it. Values and names are by position."""
+    """A finished hand as the log tells it. Values and names are by position; hole cards nobody saw are empty."""
 
     number: int
     betting: BettingState
@@ -114,9 +132,27 @@ class LoggedHand:
     values: tuple[float, ...]
     names: tuple[str, ...]
 
+    @property
+    def hidden(self) -> bool:
+        """Whether somebody's hole cards are not known, as in the hand histories of poker rooms."""
+        return not all(self.hole_cards)
 
-def parse_state_line(line: str, definition: GameDefinition) -> LoggedHand:
-    """Read one `STATE` line; raises `FormatError` where it is not one, or not of this game."""
+
+def state_line(hand: LoggedHand) -> str:
+    """The `STATE` line of a hand; `parse_state_line` reads it back."""
+    definition = hand.betting.definition
+    ends = definition.board_sizes[: hand.betting.round + 1]
+    board = "/".join(cards_text(hand.board[start:end]) for start, end in zip((0, *ends), ends))
+    holes = "|".join(map(cards_text, hand.hole_cards))
+    values = "|".join(map(format_value, hand.values))
+    return f"STATE:{hand.number}:{hand.betting.betting_text()}:{holes}{board}:{values}:{'|'.join(hand.names)}"
+
+
+def parse_state_line(line: str, definition: GameDefinition, hidden: bool = False) -> LoggedHand:
+    """Read one `STATE` line; raises `FormatError` where it is none, or not of this game.
+
+    A dealer's log has all hole cards. `hidden` lets them be missing, as they are in a log converted from elsewhere.
+    """
     parts = line.split(":")
     if len(parts) < 6 or parts[0] != "STATE":
         raise FormatError(f"log line {line!r}: expected STATE:hand:betting:cards:values:names")
@@ -126,7 +162,7 @@ def parse_state_line(line: str, definition: GameDefinition) -> LoggedHand:
     if result is None or not result[0].betting.finished:
         raise FormatError(f"log line {line!r}: expected a finished hand of the game, all cards shown")
     state, end = result
-    if end != len(f"MATCHSTATE:0:{number}:{betting}:{cards}") or not all(state.hole_cards):
+    if end != len(f"MATCHSTATE:0:{number}:{betting}:{cards}") or not (hidden or all(state.hole_cards)):
         raise FormatError(f"log line {line!r}: expected all hole cards and the board, and nothing else")
     return LoggedHand(
         number=state.hand_number,
@@ -146,10 +182,10 @@ def _by_player(entries: list[Entry], definition: GameDefinition, line: str) -> t
     return tuple(entries)
 
 
-def read_log(path: Path, definition: GameDefinition) -> Iterator[LoggedHand]:
+def read_log(path: Path, definition: GameDefinition, hidden: bool = False) -> Iterator[LoggedHand]:
     """All hands of a log, in order."""
     for line in state_lines(path):
-        yield parse_state_line(line, definition)
+        yield parse_state_line(line, definition, hidden)
 
 
 def seat_values(lines: Sequence[str], fixed_seats: bool = False) -> list[list[float]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.game.errors import FormatError
-from foldwise.matches.table.log import HandListener, hand_number, seat_values
+from foldwise.matches.table.log import HandListener, hand_number, log_bytes, log_text, seat_values
 
 _CHUNK = 1 << 20
 
@@ -34,11 +34,11 @@ class LogTail:
                 self._pass_on(whole + end)
 
     def _pass_on(self, data: bytes) -> None:
-        lines = [line for line in data.decode("latin-1").split("\n") if line.startswith("STATE:")]
+        lines = [line for line in log_text(data).split("\n") if line.startswith("STATE:")]
         if not lines:
             return
         try:
             values = np.array(seat_values(lines, self._fixed_seats))
-            self._listen(hand_number(lines[0]), values, "\n".join(lines).encode("latin-1"))
+            self._listen(hand_number(lines[0]), values, log_bytes("\n".join(lines)))
         except FormatError:  # the result, read from the whole log at the end, will say so
             return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError
+from foldwise.game.errors import FormatError, naming
 from foldwise.game.match_state import read_action
 
 _STAMP = re.compile(r"\s*(\d+)\s+(\d+)\.(\d+)\s+(\d+)\.(\d+)")
@@ -44,7 +44,8 @@ class TransactionFile:
                 yield _parse(line.rstrip("\n"), definition)
 
     def write(self, action: Action, limit: bool, hand_number: int, sent: int, received: int) -> None:
-        self._file.write(f"{action.text(limit)} {hand_number} {stamp(sent)} {stamp(received)}\n".encode("ascii"))
+        with naming(self._path):
+            self._file.write(f"{action.text(limit)} {hand_number} {stamp(sent)} {stamp(received)}\n".encode("ascii"))
 
     def close(self) -> None:
         self._file.close()

@@ -1,7 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A small subtree on one board walked level by level instead of depth first: its ends are settled in lanes.
+"""Small subtrees on one board walked level by level instead of depth first: their ends are settled in lanes.
 
-Down the block strategies and reaches, then all showdowns and all folds, eight at a time, then values up the block.
+A block is one or more of them, enough to fill lanes and few enough to stay in the cache. Down the block strategies and
+reaches, then all showdowns and all folds, eight at a time, then values up the block.
 
 n: hands of the board; M: most nodes of a block; R: most actions of its decisions together.
 """
@@ -14,13 +15,15 @@ from foldwise.game.compiled import kernel
 from foldwise.game.lane_kernels import WIDTH, from_lanes, to_lanes
 from foldwise.game.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
 from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, share_reach, value_decision
+from foldwise.solver.subgame.hand_kernels import match_hands, multiply, share_reach, value_decision
 
 
 class Blocks(NamedTuple):
-    """Subtrees that are walked as wholes. In `node` a node stands before its children, and those side by side."""
+    """Subtrees that are walked as wholes. In `node` the tops come first, and children side by side after their parent."""
 
-    number: np.ndarray  # int32[N]: the block of which a node of the tree is the top; else -1
+    number: np.ndarray  # int32[N]: the block of which a node inside of a piece is the only top; else -1
+    of_leaf: np.ndarray  # int32[K]: the block whose first top stands behind a leaf; else -1
+    num_tops: np.ndarray  # int32[blocks]
     start: np.ndarray  # int32[blocks + 1]: where each begins in the next three
     node: np.ndarray  # int32[nodes of all]
     child: np.ndarray  # int32[nodes of all]: place within the block of the first child
@@ -65,13 +68,17 @@ def _settle(nodes, block_nodes, kind, traverser, board, frames):
 
 
 @kernel(_nrt=False)
-def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, frames, value):
-    """Values of the traverser's hands at the top, whose reaches are the caller's, in place 0; returns nodes visited."""
+def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, frames):
+    """Values of the traverser's hands, left in `frames.value`, that of the tops first; returns nodes visited.
+
+    Reaches of the tops are the caller's, in the first places.
+    """
     first, last = blocks.start[block], blocks.start[block + 1]
     block_nodes, child, row = blocks.node[first:last], blocks.child[first:last], blocks.row[first:last]
     source = sums if rules.averages else regrets
-    frames.reach_at[0, 0] = 0
-    frames.reach_at[1, 0] = 0
+    for top in range(blocks.num_tops[block]):
+        frames.reach_at[0, top] = top
+        frames.reach_at[1, top] = top
     for i in range(block_nodes.size):
         node = nodes[block_nodes[i]]
         if node.kind != DECISION:
@@ -110,5 +117,4 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
                 rules,
                 frames.value[i],
             )
-    copy(frames.value[0], value)
     return block_nodes.size

@@ -48,29 +48,53 @@ def cut_river(nodes: Nodes, num_hands: int) -> Leaves:
     return _make_leaves(nodes, {at: at for at in cut if nodes[at]["kind"] == DECISION}, num_hands)
 
 
-def cut_blocks(nodes: Nodes) -> Blocks:
-    """The largest subtrees of the last street that are small enough to be walked as wholes."""
-    last_street = nodes["street"].max()
+def gather_leaves(nodes: Nodes, leaves: Leaves) -> list[range]:
+    """Runs of leaves, each as many as one block holds; a leaf with more behind it than that stands alone."""
+    runs: list[range] = []
+    size = 0
+    for leaf, at in enumerate(leaves.node.tolist()):
+        added = _subtree_size(nodes, at)
+        if runs and size + added <= _BLOCK_NODES:
+            runs[-1] = range(runs[-1].start, leaf + 1)
+            size += added
+        else:
+            runs.append(range(leaf, leaf + 1))
+            size = added
+    return runs
+
+
+def cut_blocks(nodes: Nodes, leaves: Leaves, runs: list[range]) -> Blocks:
+    """Runs of leaves as one block each; of a larger piece the largest subtrees that are small enough."""
     number = np.full(len(nodes), -1, dtype=np.int32)
-    start, order, first_child, rows = [0], [], [], []
-    left = [0]
-    while left:
-        at = left.pop()
-        node = nodes[at]
-        if node["kind"] != DECISION or node["street"] != last_street or _subtree_size(nodes, at) > _BLOCK_NODES:
-            left.extend(children(nodes, at))
+    of_leaf = np.full(leaves.node.size, -1, dtype=np.int32)
+    tops: list[list[int]] = []
+    for run in runs:
+        behind = leaves.node[run.start : run.stop].tolist()
+        if sum(_subtree_size(nodes, at) for at in behind) <= _BLOCK_NODES:
+            of_leaf[run.start] = len(tops)
+            tops.append(behind)
             continue
-        number[at] = len(start) - 1
-        block, row = [at], 0
-        for inner in block:  # grows on the way: breadth first
-            first_child.append(len(block))
+        while behind:
+            at = behind.pop()
+            if nodes[at]["kind"] != DECISION:
+                continue
+            if _subtree_size(nodes, at) > _BLOCK_NODES:
+                behind.extend(children(nodes, at))
+            else:
+                number[at] = len(tops)
+                tops.append([at])
+    start, order, first_child, rows = [0], [], [], []
+    for block in tops:
+        inside, row = block.copy(), 0
+        for at in inside:  # grows on the way: breadth first
+            first_child.append(len(inside))
             rows.append(row)
-            block.extend(children(nodes, inner))
-            row += len(children(nodes, inner))
-        order.extend(block)
+            inside.extend(children(nodes, at))
+            row += len(children(nodes, at))
+        order.extend(inside)
         start.append(len(order))
-    arrays = (np.array(numbers, dtype=np.int32) for numbers in (start, order, first_child, rows))
-    return Blocks(number, *arrays)
+    lists = ([len(block) for block in tops], start, order, first_child, rows)
+    return Blocks(number, of_leaf, *(np.array(numbers, dtype=np.int32) for numbers in lists))
 
 
 def make_block_frames(nodes: Nodes, blocks: Blocks, num_hands: int) -> BlockFrames:
@@ -110,32 +134,32 @@ def number_actions(nodes: Nodes) -> list[int]:
     return counts
 
 
-def share_boards(leaves: Leaves, num_boards: int, threads: int) -> list[Ints]:
-    """For each thread rows of leaf, board and group, whole groups to each.
+def share_boards(runs: list[range], num_boards: int, threads: int) -> list[Ints]:
+    """For each thread rows of first leaf, the one after the last, board and group; whole groups to each.
 
     A board's pieces stand together, so that its sorted hands stay in the cache from piece to piece.
     """
-    shares: list[list[tuple[int, int, int]]] = [[] for _ in range(threads)]
+    shares: list[list[tuple[int, int, int, int]]] = [[] for _ in range(threads)]
     for board in range(num_boards):
         group = board % _NUM_GROUPS
-        shares[group % threads].extend((leaf, board, group) for leaf in range(leaves.node.size))
+        shares[group % threads].extend((run.start, run.stop, board, group) for run in runs)
     return [_as_pieces(share) for share in shares]
 
 
 def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
-    """The same on one board: the largest piece first, to the thread with the least to do."""
+    """The same on one board, leaf by leaf: the largest first, to the thread with the least to do."""
     sizes = [_subtree_size(nodes, int(at)) for at in leaves.node]
-    shares: list[list[tuple[int, int, int]]] = [[] for _ in range(threads)]
+    shares: list[list[tuple[int, int, int, int]]] = [[] for _ in range(threads)]
     load = [0] * threads
     for leaf in sorted(range(len(sizes)), key=lambda leaf: -sizes[leaf]):
         least = load.index(min(load))
-        shares[least].append((leaf, 0, 0))
+        shares[least].append((leaf, leaf + 1, 0, 0))
         load[least] += sizes[leaf]
     return [_as_pieces(share) for share in shares]
 
 
-def _as_pieces(rows: list[tuple[int, int, int]]) -> Ints:
-    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+def _as_pieces(rows: list[tuple[int, int, int, int]]) -> Ints:
+    return np.array(rows, dtype=np.int32).reshape(-1, 4)
 
 
 def num_groups(num_boards: int) -> int:

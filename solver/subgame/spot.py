@@ -58,7 +58,7 @@ class SpotFile(BaseModel):
 
 @dataclass(frozen=True)
 class Spot:
-    """A state to solve; ranges by player, the first to act first."""
+    """A state to solve; ranges by player as the betting numbers them: 0 acts first after the flop."""
 
     state: BettingState
     board: tuple[int, ...]
@@ -118,6 +118,7 @@ class SpotProgress:
     seconds: float  # spent solving, measuring left out
     exploitability: Exploitability
     pot_percent: float  # the same as a share of the pot
+    value_mbb: float  # to the player to act
 
 
 class SpotSolver:
@@ -125,6 +126,7 @@ class SpotSolver:
 
     def __init__(self, spot: Spot, threads: int, schedule: str, rivers: int):
         self.spot = spot
+        self.actor = spot.state.player_to_act
         self.game = Subgame(spot.state, spot.board, spot.ranges, spot.menu, threads, schedule=schedule, rivers=rivers)
         self.iterations = 0
         self.seconds = 0.0
@@ -155,12 +157,13 @@ class SpotSolver:
     def measure(self) -> SpotProgress:
         result = self.game.exploitability()
         chips = result.exploitability_mbb * self.spot.state.definition.big_blind / 1000.0
-        return SpotProgress(self.iterations, self.seconds, result, 100.0 * chips / self.spot.pot)
+        value = result.value_mbb if self.actor == 0 else -result.value_mbb
+        return SpotProgress(self.iterations, self.seconds, result, 100.0 * chips / self.spot.pot, value)
 
     def strategy(self) -> dict[str, list[float]]:
         """What each hand of the player to act does at the root."""
         rows = self.game.strategy()
-        return {pair_text(pair): rows[:, pair].tolist() for pair in self._hands(0)}
+        return {pair_text(pair): rows[:, pair].tolist() for pair in self._hands(self.actor)}
 
     def values(self, player: int) -> dict[str, float]:
         """What each hand of a player wins on average over the whole hand, in thousandths of the big blind.
@@ -174,9 +177,9 @@ class SpotSolver:
 
     def class_rows(self) -> dict[str, list[float]]:
         """The strategy of AA, AKs, AKo and so on at the root: the mean of its hands, by their weights."""
-        rows, weights = self.game.strategy(), self.spot.ranges[0]
+        rows, weights = self.game.strategy(), self.spot.ranges[self.actor]
         found: dict[str, list[int]] = {}
-        for pair in self._hands(0):
+        for pair in self._hands(self.actor):
             found.setdefault(_class_name(pair), []).append(pair)
         return {
             name: np.average(rows[:, pairs], axis=1, weights=weights[pairs]).tolist() for name, pairs in found.items()
@@ -184,7 +187,7 @@ class SpotSolver:
 
     def frequencies(self) -> list[float]:
         """How often the player to act takes each action, over his range alone."""
-        weights = self.spot.ranges[0]
+        weights = self.spot.ranges[self.actor]
         shares: list[float] = (self.game.strategy() @ (weights / weights.sum())).tolist()
         return shares
 

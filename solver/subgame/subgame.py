@@ -33,6 +33,7 @@ from foldwise.solver.subgame.cut import (
     cut_blocks,
     cut_river,
     cut_turn,
+    gather_leaves,
     make_block_frames,
     num_groups,
     number_actions,
@@ -134,12 +135,14 @@ class Subgame:
         )
         if self._on_river:
             self._leaves = cut_river(self.nodes, num_trunk_hands)
+            runs = [range(leaf, leaf + 1) for leaf in range(self._leaves.node.size)]
             shares = samples = share_pieces(self.nodes, self._leaves, threads)
         else:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
-            shares, samples = (share_boards(self._leaves, count, threads) for count in (num_boards, rivers))
+            runs = gather_leaves(self.nodes, self._leaves)
+            shares, samples = (share_boards(runs, count, threads) for count in (num_boards, rivers))
         self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
-        self._blocks = cut_blocks(self.nodes)
+        self._blocks = cut_blocks(self.nodes, self._leaves, runs)
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
 
@@ -264,7 +267,7 @@ class Subgame:
         shares = []
         for thread in self._threads:
             pieces = thread.places.copy()
-            pieces[:, 1] = order[thread.places[:, 1]]
+            pieces[:, 2] = order[thread.places[:, 2]]
             shares.append(pieces)
         return shares
 
@@ -422,6 +425,19 @@ class Subgame:
         )
         out = np.zeros(NUM_PAIRS)
         out[board.pairs] = mass * thread.frames.value[0, 0]
+        return out
+
+    def action_values(self, kind: Kind = "average") -> Float:
+        """What each hand of the player to act at the root wins by each action there: [actions, 1326], as `values`."""
+        player, num_actions = self.state.player_to_act, len(self.actions)
+        first = int(self.nodes[0]["first_child"])
+        if self._on_river:
+            return np.array([self.values_at(first + a, None, player, kind) for a in range(num_actions)])
+        self._root_values(player, kind)
+        out = np.zeros((num_actions, NUM_PAIRS))
+        # The walk of the trunk leaves the values of the root's actions in the frame below it.
+        below = self._trunk_frames.value[1, :num_actions].astype(np.float64)
+        out[:, self.board.pairs] = self._masses[1 - player] * below
         return out
 
     def reach(self, at: int, player: int, river: int | None = None) -> Float:

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="arg-type"
 """Full-width CFR on the last streets of a hand, without card abstraction: vectors over all hands, in single precision.
 
-The tree is cut into a trunk and pieces below its leaves. A piece is the rest of the game behind one leaf on one full
-board: on the turn every river card behind every leaf, on the river a part of the tree. Pieces share nothing they
+The tree is cut into a trunk and pieces below its leaves. A piece is the rest of the game behind one or a few leaves on
+one full board: on the turn every river card behind every leaf, on the river a part of the tree. Pieces share nothing they
 write but the values at the leaves, and those are kept by group of boards: one thread takes a whole group, and the groups
 are added in their order, so that any number of threads adds the same numbers in the same order.
 
@@ -88,8 +88,9 @@ def walk_subtree(
             for side in range(2):
                 copy(frames.reach[frames.reach_at[depth, side], side], block_frames.reach[side, 0])
             num_visited += walk_block(
-                nodes, blocks, blocks.number[at], traverser, regrets, sums, lane_board, rules, block_frames, value
+                nodes, blocks, blocks.number[at], traverser, regrets, sums, lane_board, rules, block_frames
             )
+            copy(block_frames.value[0], value)
             depth -= 1
             continue
         if node.kind != DECISION:
@@ -128,9 +129,21 @@ def walk_subtree(
 
 
 @kernel(_nrt=False)
+def _enter(trunk_vector, places, out):
+    for i in range(places.size):
+        out[i] = trunk_vector[places[i]]
+
+
+@kernel(_nrt=False)
+def _leave(vector, places, weight, trunk_out):
+    for i in range(places.size):
+        trunk_out[places[i]] += weight * vector[i]
+
+
+@kernel(_nrt=False)
 def walk_pieces(
     nodes,
-    pieces,  # int32[P, 3]: leaf, board and group of each
+    pieces,  # int32[P, 4]: first leaf and the one after the last, board and group of each
     traverser,
     regrets,  # float32[B, T, n]
     sums,
@@ -149,7 +162,7 @@ def walk_pieces(
     """One walk in each of the pieces; returns hands times nodes visited."""
     num_visited = 0
     for p in range(pieces.shape[0]):
-        leaf, b = pieces[p, 0], pieces[p, 1]
+        first, last, b = pieces[p, 0], pieces[p, 1], pieces[p, 2]
         board = ShowdownBoard(boards.pairs[b], boards.ranks[b], boards.cards[b], boards.places[b], boards.members[b])
         lane_board = LaneBoard(
             lane_boards.hands[b],
@@ -162,14 +175,23 @@ def walk_pieces(
             lane_boards.members_up_to[b],
         )
         places = to_trunk[b]
-        own, other = leaves.reach[leaf, 0], leaves.reach[leaf, 1]
-        own_reach, other_reach = frames.reach[0, traverser], frames.reach[0, 1 - traverser]
-        for i in range(places.size):
-            own_reach[i] = own[places[i]]
-            other_reach[i] = other[places[i]]
+        out = leaf_values[pieces[p, 3]]
+        block = blocks.of_leaf[first]
+        if block >= 0:
+            for top in range(last - first):
+                _enter(leaves.reach[first + top, 0], places, block_frames.reach[traverser, top])
+                _enter(leaves.reach[first + top, 1], places, block_frames.reach[1 - traverser, top])
+            num_visited += walk_block(
+                nodes, blocks, block, traverser, regrets[b], sums[b], lane_board, rules, block_frames
+            )
+            for top in range(last - first):
+                _leave(block_frames.value[top], places, board_weight, out[first + top])
+            continue
+        _enter(leaves.reach[first, 0], places, frames.reach[0, traverser])
+        _enter(leaves.reach[first, 1], places, frames.reach[0, 1 - traverser])
         num_visited += walk_subtree(
             nodes,
-            leaves.node[leaf],
+            leaves.node[first],
             traverser,
             regrets[b],
             sums[b],
@@ -184,7 +206,5 @@ def walk_pieces(
             frames,
             block_frames,
         )
-        value, out = frames.value[0, 0], leaf_values[pieces[p, 2], leaf]
-        for i in range(places.size):
-            out[places[i]] += board_weight * value[i]
+        _leave(frames.value[0, 0], places, board_weight, out[first])
     return num_visited * to_trunk.shape[1]

@@ -6,11 +6,13 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
 import time
 from itertools import cycle
+from pathlib import Path
 
 import pytest
 from rich.console import Console as RichConsole
@@ -21,6 +23,7 @@ from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, pars
 from foldwise.agent.typed_state import typed_state
 from foldwise.cli.main import main
 from foldwise.cli.support.terminal_table import TerminalTable, cards_markup, read_keyboard
+from foldwise.game.action_words import label_of
 from foldwise.game.betting import RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
@@ -73,6 +76,8 @@ def test_answers_in_chips(betting, board, typed, expected):
         ("r300c/", "AsKd2c", "f", "checking is free"),
         ("r300c/", "AsKd2c", "b 99", "bet between 100 and 19700"),
         ("r300c/", "AsKd2c", "b -1p", "not possible"),
+        ("r300c/r600", "AsKd2c", "check", "a bet of 300 to call: type c to call it, or f to fold"),
+        ("r300", "", "x", "a bet of 200 to call"),
         ("r20000", "", "b 500", "no raise is possible here: type c or f"),
     ],
 )
@@ -111,6 +116,12 @@ class Script:
 
     def show_end(self, end):
         self.ends.append(end)
+
+    def show_hint(self, state):
+        self.complaints.append(f"hint at {state.hand_number}")
+
+    def show_why(self):
+        self.complaints.append("why")
 
     def complain(self, message):
         self.complaints.append(message)
@@ -154,21 +165,41 @@ async def test_a_person_at_a_real_dealer(tmp_path):
 
 
 async def test_leaving_the_table_ends_the_match(tmp_path):
-    script = Script(lambda turn: ["c"] if turn.hand_number < 3 else ["q"])
-    _, reports, outcome = await play_scripted(script, 40, tmp_path)
+    script = Script(lambda turn: ["c"] if turn.hand_number < 3 else ["hint", "why", "q"])
+    person, reports, outcome = await play_scripted(script, 40, tmp_path)
     assert isinstance(reports[0], SeatLeftError)
     assert not outcome.completed
-    assert len(outcome.log_lines("STATE")) == 3
+    lines = outcome.log_lines("STATE")
+    assert len(lines) == 4  # the hand left in its middle is checked or folded to its end, and counts
+    assert script.complaints == ["hint at 3", "why"]
+    assert person.hands == 4
+    assert person.total == sum(line_values(line)[number % 2] for number, line in enumerate(lines))
+
+
+def test_the_betting_in_words():
+    """Chips of the street, verbs that agree, all-in said; `c` and `r` nowhere."""
+    turn = read_turn(typed_state(HUNL, "r300r900c/cr1800", "AsKd2c", "QhQs"))
+    assert turn.said == (
+        "the bot raises to 300",
+        "you raise to 900",
+        "the bot calls 600",
+        "you check",
+        "the bot bets 900",
+    )
+    turn = read_turn(typed_state(HUNL, "cr20000", "", "QhQs"))
+    assert turn.said == ("you call 50", "the bot raises to 20,000 and is all-in")
+    limit = typed_state(find_definition("limit"), "r", "", "QhQs").betting
+    assert [label_of(limit, text) for text in ("f", "c", "r", "?")] == ["fold", "call 10", "raise to 30", "?"]
 
 
 def test_the_drawn_table():
     screen = RichConsole(file=io.StringIO(), width=120, highlight=False)
     answers = iter(["c"])
-    table = TerminalTable(HUNL, screen, lambda: next(answers, None), reveal=lambda end: [])
+    table = TerminalTable(HUNL, screen, lambda: next(answers, None), reveal=lambda end: [], always=True)
     state = typed_state(HUNL, "r300c/r600", "AsKd2c", "QhQs")
     table.show_turn(read_turn(state))
     text = screen.file.getvalue()
-    for piece in ("hand 1, flop", "big blind" if state.position == 0 else "button", "A♠ K♦ 2♣", "pot 900", "Q♥ Q♠"):
+    for piece in ("hand 0, flop", "big blind" if state.position == 0 else "button", "A♠ K♦ 2♣", "pot 900", "Q♥ Q♠"):
         assert piece in text
     assert "f fold · c call 300 · b N raise to 600 to 19,700" in text
     assert table.ask() == "c"
@@ -263,8 +294,11 @@ def test_duel_in_a_terminal(leduc, tmp_path):
         os.close(ours)
     assert process.returncode == 0, written
     assert "is not an answer" in written
-    assert "hand 6 is over" in written
-    assert "bot with" in written
+    assert "hand 5 is over" in written
+    assert "the bot with" in written
+    assert re.search(r"the bot (checks|bets 2|raises to 4|calls 2)", written)
+    assert re.search(r"\* (check|bet 2|call 2|raise to 4|fold) ", written)
+    assert "bankroll" in written
     assert "6 hands" in written
     lines = list(state_lines(tmp_path / "duel.log"))
     assert len(lines) == 6
@@ -275,10 +309,55 @@ def test_duel_in_a_terminal(leduc, tmp_path):
     assert all(record["position"] == (1 - record["hand"]) % 2 for record in records)
 
 
-def test_duel_refuses_a_folder_with_a_duel(leduc, tmp_path, capsys):
-    (tmp_path / "duel.log").write_text("")
+def typing(monkeypatch, *words):
+    """The keyboard types these and then nothing more."""
+    typed = iter(words)
+    monkeypatch.setattr("foldwise.cli.support.terminal_table.read_keyboard", lambda: lambda: next(typed, None))
+
+
+def test_sessions_make_a_bankroll_and_its_report(leduc, tmp_path, monkeypatch, capsys):
+    """A fresh seed each time, printed; leaving folds; the bankroll is the sum of the logs, and the report draws it."""
+    monkeypatch.setenv("FOLDWISE_DATA", str(tmp_path / "data"))
+    seeds = []
+    for _ in range(2):
+        typing(monkeypatch, "hint", "why", *["c"] * 9, "q")
+        assert main(["duel", str(leduc), "--json"]) == 0
+        written = capsys.readouterr()
+        found = json.loads(written.out)
+        assert "the strategy in your place with" in written.err
+        assert "none is over yet" in written.err
+        assert f"seed {found['seed']}" in written.err
+        seeds.append(found["seed"])
+    assert seeds[0] != seeds[1]
+    (folder,) = (tmp_path / "data" / "duels").iterdir()
+    logs = [list(state_lines(folder / name)) for name in ("duel.log", "duel-2.log")]
+    won = [line_values(line)[number % 2] for lines in logs for number, line in enumerate(lines)]
+    assert (found["bankroll_hands"], found["bankroll_chips"]) == (len(won), sum(won))
+    assert main(["report", str(folder), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["mean_mbb"] == pytest.approx(1000 * sum(won) / len(won))
+    page = Path(report["output"]).read_text(encoding="utf-8")
+    assert f"{len(won)} in 2 sessions" in page
+    assert f"{sum(won):+,.0f} chips" in page
+    assert "you wins" not in page
+    assert report["explained"] > 0
+
+
+def test_the_same_seed_deals_the_same_cards(leduc, tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        typing(monkeypatch, *["c"] * 100)
+        assert main(["duel", str(leduc), "--hands", "5", "--seed", "7", "-o", str(tmp_path / name)]) == 0
+    one, two = (list(state_lines(tmp_path / name / "duel.log")) for name in ("one", "two"))
+    assert one == two
+
+
+def test_duels_of_two_games_do_not_share_a_folder(leduc, tmp_path, capsys):
+    (tmp_path / "duel.json").write_text(json.dumps({"format": 1, "game": "hunl", "definition": HUNL.to_text()}))
     assert main(["duel", str(leduc), "-o", str(tmp_path)]) == 2
-    assert "holds a duel" in capsys.readouterr().err
+    assert "holds duels at 'hunl'" in capsys.readouterr().err
+    (tmp_path / "duel.json").write_text("{")
+    assert main(["duel", str(leduc), "-o", str(tmp_path)]) == 2
+    assert "is damaged" in capsys.readouterr().err
 
 
 def test_reveal_is_for_people(leduc, capsys):

@@ -111,13 +111,18 @@ def test_names_that_could_not_stand_in_a_log_are_refused(alias):
 
 def test_paths_are_made_absolute_and_programs_must_be_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run me.sh").touch()
+    (tmp_path / "run me.sh").touch(mode=0o755)
+    (tmp_path / "mine.py").touch()
     for text, resolved in (
         ("a=strategy:runs/x|purify", f"a=strategy:{tmp_path}/runs/x|purify"),
+        ("strategy:x|python:mine.py:rule|purify", f"strategy:{tmp_path}/x|python:{tmp_path}/mine.py:rule|purify"),
         ("python:mine.py:Nit", f"python:{tmp_path}/mine.py:Nit"),
         ("cmd:'run me.sh' -v", f"cmd:'{tmp_path}/run me.sh' -v"),
         ("bot:call", "bot:call"),
     ):
         assert str(parse_player(text).resolved()) == resolved
-    with pytest.raises(DefinitionError, match="path of a program"):
+    with pytest.raises(DefinitionError, match="expected cmd: and a program"):
         parse_player("cmd:./missing").resolved()
+    for missing in ("python:none.py:Nit", "strategy:x|python:none.py:rule"):
+        with pytest.raises(DefinitionError, match="a file that exists"):
+            parse_player(missing).resolved()

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.agent.typed_state import read_betting
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.hole_cards import pair_number
 from foldwise.game.range_text import pair_text, parse_range
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.spot import SpotSolver, read_spot
 
 RIVER: dict[str, Any] = {
@@ -158,3 +162,44 @@ def test_ranges_as_text() -> None:
     assert weights.sum() == 13 * 6 + 4 - 3  # queens count half, although all pairs came first
     assert weights[pair_number(*parse_cards("QsQh"))] == 0.5
     assert parse_range({"AsKs": 0.25})[pair_number(*parse_cards("KsAs"))] == 0.25
+
+
+def test_hand_of_a_strategy(holdem_strategy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ranges are those the strategy comes with, bets its own or those given; the button may be the one to act."""
+    words = [
+        "spot",
+        "--strategy",
+        str(holdem_strategy),
+        "--board",
+        "AsKd2c9s4h",
+        "--iterations",
+        "20",
+        "--threads",
+        "1",
+        "--json",
+    ]
+    turn_checked = "cc/cc/cc/"
+    assert main([*words, "--betting", turn_checked, "--river", "f c 1p | f c"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["actions"] == ["c", "r300"]
+    assert main([*words, "--betting", turn_checked + "c", "--river", "f c 1p | f c"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert second["exploitability_mbb"] < second["history"][0]["exploitability_mbb"]
+    opened = OpenStrategy(holdem_strategy)
+    for betting, result, player in ((turn_checked, first, 0), (turn_checked + "c", second, 1)):
+        state = read_betting(opened.definition, betting)
+        ranges = (
+            TableRanges(opened.player(Pipeline(), seed=0)).follow(state, parse_cards("AsKd2c9s4h"), player, 0).ranges
+        )
+        assert set(result["strategy"]) == {pair_text(int(pair)) for pair in np.flatnonzero(ranges[player])}
+    for arguments, message in (
+        (["--betting", "cc/"], "on the turn or the river"),
+        (["--betting", "cc/cc/"], "expected 4 cards"),
+        (["--betting", "zz"], "no legal action"),
+        ([], "give --betting and --board"),
+    ):
+        assert main([*words, *arguments]) == 2
+        err = capsys.readouterr().err
+        assert message in err and len(err.splitlines()) == 1
+    assert main(["spot", "--board", "AsKd2c9s4h"]) == 2
+    assert "--board without --strategy" in capsys.readouterr().err

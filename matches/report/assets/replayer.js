@@ -24,7 +24,7 @@
   function folded(record, player) {
     return record.steps
       .slice(0, step + 1)
-      .some((past) => past.player === player && past.text === record.names[player] + " folds");
+      .some((past) => past.player === player && past.folds);
   }
 
   function showSeat(letter, record, now, player) {

@@ -78,5 +78,3 @@ def test_every_command_that_writes_a_folder_holds_it(tmp_path, monkeypatch, caps
     ):
         assert main([*command, "-o", str(tmp_path / command[0])]) == 2
         assert asked[-1] == tmp_path / command[0]
-    assert main(["match", "--resume", str(tmp_path / "kept")]) == 2
-    assert asked[-1] == tmp_path / "kept"

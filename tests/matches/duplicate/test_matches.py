@@ -2,6 +2,10 @@
 
 import json
 import math
+import os
+import re
+import resource
+import shlex
 import subprocess
 import sys
 import threading
@@ -14,6 +18,7 @@ from scipy.stats import t as student
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
+from foldwise.agent.program import resolve_program
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import parse_definition
@@ -21,7 +26,10 @@ from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import rank_hand
 from foldwise.game.library import find_game
 from foldwise.matches.duplicate import processes
+from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken
+from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.match import play_match, seat_table
+from foldwise.matches.duplicate.program import start_program
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
 from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
@@ -114,7 +122,7 @@ def test_stopped_memory_match_ends_after_its_block_and_goes_on(wrap, tmp_path):
     match = MemoryMatch("m", "hunl", GAMES["hunl"], 1200, 3, ("A", "B"))
     bots = tuple(wrap(Bot("random", seed)) for seed in (1, 2))
     play_in_memory(match, bots, tmp_path / "whole.log")
-    with pytest.raises(MatchStoppedError, match="--resume"):
+    with pytest.raises(MatchStoppedError, match="was stopped"):
         play_in_memory(match, bots, tmp_path / "stopped.log", StopAtSecondLook())
     whole, stopped = (tmp_path / "whole.log").read_bytes(), (tmp_path / "stopped.log").read_bytes()
     assert whole.startswith(stopped)
@@ -186,7 +194,7 @@ def test_program_that_hangs_after_the_match_is_ended(tmp_path, monkeypatch):
 def test_program_that_leaves_breaks_the_match_off_with_its_reason(tmp_path):
     program = _program(tmp_path / "theirs", leave="b':3:' in line")
     plan = _plan(program, "bot:call", hands=9, over="tcp")
-    with pytest.raises(ProtocolError, match=r"run 0000\.\w\w broke off: .* continue with --resume"):
+    with pytest.raises(ProtocolError, match=r"run 0000\.\w\w broke off: player cmd\..* ended"):
         _play(plan, tmp_path / "match", jobs=1)
     kept = list(state_lines(tmp_path / "match" / "0000.AB.log"))
     assert len(kept) == 3
@@ -345,9 +353,9 @@ def test_command_line_plays_writes_and_resumes(tmp_path, capsys):
         (["match", "bot:fold"], "A and B"),
         (["match", "bot:fold", "bot:nobody"], "bot:strength"),
         (["match", "bot:fold", "bot:call", "--over", "radio"], "tcp or memory"),
-        (["match", "bot:fold", "cmd:/no/such/program"], "path of a program"),
+        (["match", "bot:fold", "cmd:/no/such/program"], "no program"),
         (["match", "bot:fold", "bot:call", "--game", "bluff-1-1"], "no ACPC table form"),
-        (["match", "--resume", "/no/such/folder"], "holds no match"),
+        (["match", "-o", "/no/such/folder", "--resume"], "holds no match"),
         (["dealer", "m", "hunl", "5", "1", "Alice"], "2 seats"),
         (["dealer", "m", "hunl", "5", "1", "A", "B", "-p", "x"], "separated by commas"),
         (["play", "bot:nobody", "127.0.0.1", "1"], "bot:strength"),
@@ -366,3 +374,174 @@ def test_three_player_game_is_no_match(tmp_path):
     three = plan.model_copy(update={"definition": text.replace("blind = 100 50", "blind = 50 100 0")})
     with pytest.raises(DefinitionError, match="between two"):
         play_match(three, tmp_path, 1, lambda text, share: None)
+
+
+@pytest.mark.parametrize("over", ["memory", "tcp"])
+def test_any_file_name_plays_and_is_read_back(over, tmp_path):
+    """Names outside Latin-1, with blanks and marks of the log's own, and longer than a line has room for."""
+    folder = tmp_path / "иван" / "a: b|c"
+    folder.mkdir(parents=True)
+    game = folder / "игра.game"
+    game.write_text(GAMES["kuhn"].to_text())
+    player = folder / ("長" * 60 + ".py")
+    player.write_text("from foldwise.agent.bots import Bot\ndef Caller(seed): return Bot('call', seed)\n")
+    plan = MatchPlan(
+        players=(f"python:{player}:Caller", "bot:call"),
+        game=str(game),
+        definition=GAMES["kuhn"].to_text(),
+        hands=6,
+        seed=1,
+        repeat=1,
+        over=over,
+    )
+    result = _play(plan, folder / "партия")
+    assert (result["hands"], result["faults"]) == (12, 0)
+    first, second = plan.names()
+    assert len(first.encode()) <= 200
+    hand = parse_state_line(next(state_lines(folder / "партия" / "0000.AB.log")), GAMES["kuhn"])
+    assert hand.names == (first, second)
+    assert "長" in first
+
+
+def test_names_of_the_compiled_engine(tmp_path):
+    match = MemoryMatch("матч", "игра", GAMES["kuhn"], 4, 3, ("иван", "長い名前"))
+    play_in_memory(match, (Bot("call", 0), Bot("call", 1)), tmp_path / "compiled.log")
+    play_in_memory(match, tuple(InPython(Bot("call", seed)) for seed in (0, 1)), tmp_path / "python.log")
+    text = (tmp_path / "compiled.log").read_text(encoding="utf-8")
+    assert text == (tmp_path / "python.log").read_text(encoding="utf-8")
+    assert text.count("иван") == 5
+    assert text.startswith("# name/game/hands/seed матч игра 4 3\n")
+
+
+def test_a_crashed_program_is_blamed_with_its_last_words(tmp_path, monkeypatch):
+    """It dies before it connects, so the dealer notices nothing, and is ended with the player that waits."""
+    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
+    script = tmp_path / "bot.py"
+    script.write_text("import no_such_module_of_mine\n")
+    plan = _plan("bot:call", f"cmd:{sys.executable} {script}", hands=3, over="tcp")
+    with pytest.raises(ProtocolError) as broken:
+        _play(plan, tmp_path / "match", jobs=1)
+    assert f"player {plan.names()[1]} ended before the match, with exit code 1" in str(broken.value)
+    assert "it wrote last: " in str(broken.value)
+    assert "No module named 'no_such_module_of_mine'" in str(broken.value)
+
+
+def test_who_is_blamed():
+    def ended(code, before, words=""):
+        return Ended(f"code {code}", code, before, words)
+
+    assert why_broken("No space left on device: 'x.log'", "", [ended(0, True), ended(0, True)]) == (
+        "the dealer failed: No space left on device: 'x.log'"
+    )
+    said = "ERROR: could not get action from seat 2\n600.0 seconds spent waiting"
+    assert why_broken("", said, [ended(1, True), ended(None, False, "\nthinking\n\n")]) == (
+        "player code None stopped playing (could not get action from seat 2); it wrote last: thinking"
+    )
+    assert "player code 3 ended before" in why_broken("", "", [ended(0, True), ended(3, True)])
+    assert "player code -11 was killed by SIGSEGV" in why_broken("", "", [ended(None, False), ended(-11, True)])
+    assert why_broken("", "", [ended(None, False), ended(None, False)]) == "the dealer ended early"
+    assert last_lines("a\n\nb\nc\nd\n") == "b / c / d"
+
+
+FAILING = """
+class Failing:
+    def __init__(self, seed):
+        pass
+
+    def choose(self, state):
+        raise RuntimeError("out of ideas")
+"""
+
+
+@pytest.mark.parametrize("over", ["memory", "tcp"])
+def test_a_failing_python_player_gives_one_traceback_and_a_count(over, tmp_path, capfd):
+    (tmp_path / "failing.py").write_text(FAILING)
+    plan = _plan(f"python:{tmp_path / 'failing.py'}:Failing", "bot:call", hands=7, over=over)
+    result = _play(plan, tmp_path / "match")
+    assert result["faults"] >= 14  # at least a decision a hand
+    assert result["first_fault"].count("RuntimeError: out of ideas") == 1
+    assert "failing" in result["first_fault"]
+    assert "Traceback" not in capfd.readouterr().err
+    for errors in (tmp_path / "match").glob("*.err"):
+        assert errors.read_text().count("Traceback") <= 1
+
+
+@pytest.mark.parametrize(
+    "command, program, folder",
+    [
+        ("python3 bot.py fast", "python3", "."),  # on the PATH, in the folder of its script
+        ("./bot.py --fast", "{here}/bot.py", "."),
+        ("sub/run", "{here}/sub/run", "sub"),
+        ("run-here", "{here}/run-here", "."),  # not on the PATH: the current folder's
+    ],
+)
+def test_programs_are_found_as_a_shell_finds_them(command, program, folder, tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in ("bot.py", "sub/run", "run-here", "bin/python3"):
+        (tmp_path / name).write_text('#!/bin/sh\npwd\necho "$@"\necho "safe:$PYTHONSAFEPATH"\n')
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    resolved = resolve_program(command)
+    assert shlex.split(resolved)[0] == program.format(here=tmp_path)
+    monkeypatch.chdir("/")  # where a match is resumed from
+    with (tmp_path / "out").open("wb") as out, clean_start():
+        start_program(resolved, "127.0.0.1", 4711, out, out).wait()
+    where, arguments, safe = (tmp_path / "out").read_text().splitlines()
+    assert where == str((tmp_path / folder).resolve())
+    assert arguments.endswith("127.0.0.1 4711")
+    assert safe == "safe:"
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "command, said",
+    [
+        ("no-such-program-anywhere", "on the PATH or here"),
+        ("./nothing", "no program './nothing'"),
+        ("", "expected cmd: and a program"),
+        ("'half", "No closing quotation"),
+        ("./plain.py", "chmod"),
+    ],
+)
+def test_programs_that_cannot_be_started_are_refused(command, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plain.py").write_text("")
+    with pytest.raises(DefinitionError, match=said):
+        resolve_program(command)
+
+
+@pytest.mark.parametrize("over", ["memory", "tcp"])
+def test_modules_of_the_current_folder_are_not_taken_for_ours(over, tmp_path):
+    """Names of rooms and of the standard library, as a user's own scripts may have them."""
+    for name in ("game", "agent", "queue", "socket", "selectors", "random"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the current folder')\n")
+    (tmp_path / "player.py").write_text(
+        "from foldwise.agent.bots import Bot\ndef Mine(seed): return Bot('call', seed)\n"
+    )
+    words = ["match", "python:player.py:Mine", "bot:call", "--game", "kuhn", "--hands", "5", "--over", over, "--json"]
+    command = [str(Path(sys.executable).with_name("foldwise")), *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["mean_mbb"] == 0.0
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    """The dealer and all it writes under a limit of file size: the log, not a player, is to blame."""
+    limit = 40_000
+    words = ["match", "bot:call", "bot:call", "--hands", "3000", "--over", "tcp", "-o", str(tmp_path / "match")]
+    command = [str(Path(sys.executable).with_name("foldwise")), *words]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 1
+    assert "the dealer failed" in done.stderr
+    assert "File too large" in done.stderr
+    assert re.search(r"0000\.(AB|BA)\.t?log", done.stderr)
+    assert "Traceback" not in done.stderr

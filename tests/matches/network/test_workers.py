@@ -61,7 +61,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def opponents(strategies):
-    return ["bot:random", f"strategy:{strategies / 'two'}"]
+    return [parse_player("bot:random"), parse_player(f"strategy:{strategies / 'two'}")]
 
 
 @pytest.fixture(scope="module")
@@ -510,7 +510,7 @@ async def test_broker_that_never_comes(tmp_path, job):
 
 def compare_arguments(strategies, opponents, address, folder):
     return [
-        *("compare", str(strategies / "one"), "--variants", ",".join(VARIANTS), "--opponents", *opponents),
+        *("compare", str(strategies / "one"), "--variants", ",".join(VARIANTS), "--opponents", *map(str, opponents)),
         *("--hands", str(HANDS), "--seed", "11", "--no-exploitability", "--json"),
         *("--broker", address, "-o", str(folder)),
     ]

@@ -14,7 +14,7 @@ from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
-from foldwise.matches.report.hand_files import log_definition, log_to_phh, phh_to_log
+from foldwise.matches.report.hand_files import convert_file, log_definition
 from foldwise.matches.report.phh import history_definition, log_line, phh_text, read_phh
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import parse_state_line, state_lines
@@ -130,12 +130,12 @@ def test_files_there_and_back(game, tmp_path):
     match = MemoryMatch("m", game, definition, 60, 3, ("Ann", "Bob"))
     log = tmp_path / "one.log"
     play_in_memory(match, (Bot("random", 1), Bot("strength", 2)), log)
-    assert log_to_phh(log, tmp_path / "one.phhs") == 60
-    assert phh_to_log(tmp_path / "one.phhs", tmp_path / "two.log") == 60
+    assert convert_file(log, tmp_path / "one.phhs") == 60
+    assert convert_file(tmp_path / "one.phhs", tmp_path / "two.log") == 60
     assert list(state_lines(tmp_path / "two.log")) == list(state_lines(log))
     assert (tmp_path / "two.log").read_text().splitlines()[-1] == log.read_text().splitlines()[-1]
     assert log_definition(tmp_path / "two.log") == definition
-    log_to_phh(tmp_path / "two.log", tmp_path / "two.phhs")
+    convert_file(tmp_path / "two.log", tmp_path / "two.phhs")
     assert (tmp_path / "two.phhs").read_bytes() == (tmp_path / "one.phhs").read_bytes()
     if game in ("hunl", "limit"):
         values = [parse_state_line(line, definition).values for line in state_lines(log)]
@@ -152,7 +152,7 @@ def test_files_there_and_back(game, tmp_path):
         ('"p2 f"', '"p1 f"', "p2 is to act"),
         ('"p1 cbr 1800",', '"p1 cbr 700",', "between 1500 and 20000"),
         ('"p2 f",', "", "breaks off"),
-        ("d dh p1 AsKd", "d dh p1 ????", "unknown cards"),
+        ("d dh p1 AsKd", "d dh p1 As??", "expected all known"),
         ("d db 2c3h4s", "d db 2c3h", "3 board cards"),
         ('"p2 f"', '"p2 sd"', "expected f, cc or cbr"),
         ("antes = [0, 0]", "antes = [5, 5]", "blinds only"),
@@ -173,7 +173,7 @@ def test_hands_of_two_games_make_no_log(tmp_path):
     other = WRITTEN_BY_HAND.replace("[20000, 20000]", "[10000, 20000]")
     (tmp_path / "two.phhs").write_text(f"[1]\n{WRITTEN_BY_HAND}\n[2]\n{other}")
     with pytest.raises(FormatError, match="hand 2: other stacks"):
-        phh_to_log(tmp_path / "two.phhs", tmp_path / "two.log")
+        convert_file(tmp_path / "two.phhs", tmp_path / "two.log")
 
 
 def test_convert_a_match_folder_and_back(tmp_path, capsys):
@@ -192,7 +192,7 @@ def test_convert_says_what_it_needs(tmp_path, capsys):
     assert main(["convert", str(tmp_path / "bare.log"), str(tmp_path / "bare.phhs")]) == 2
     assert "give --game" in capsys.readouterr().err
     assert main(["convert", str(tmp_path / "bare.log"), str(tmp_path / "bare.txt"), "--game", "hunl"]) == 2
-    assert "from .log to .phhs" in capsys.readouterr().err
+    assert "ends with .log, .phhs" in capsys.readouterr().err
     assert main(["convert", str(tmp_path / "none.log"), str(tmp_path / "bare.phhs")]) == 2
     capsys.readouterr()
     assert main(["convert", str(tmp_path / "bare.log"), str(tmp_path / "bare.phhs"), "--game", "hunl"]) == 0

@@ -140,11 +140,11 @@ def test_replay_in_words():
         "flop 2d 8d Kc",
         "Ann checks",
         "Bob bets 300",
-        "Ann raises to 19700 and is all-in",
-        "Bob calls 19400",
+        "Ann raises to 19,700 and is all-in",
+        "Bob calls 19,400 and is all-in",
         "turn 8s",
         "river 3s",
-        "Bob wins 20000 at the showdown",
+        "Bob wins 20,000 at the showdown",
     ]
     assert position_names(find_definition("hunl")) == ["big blind", "button"]
     assert street_names(find_definition("leduc")) == ["round 1", "round 2"]
@@ -259,9 +259,23 @@ def test_comparison_with_logs_is_the_same_and_can_be_replayed(runs, capsys):
     assert len(hands) == 80
     assert hands[20]["label"].startswith("001 ")
     assert main(["compare", str(runs / "leduc"), "--opponents", "bot:call", "--logs", "-o", str(runs / "k")]) == 2
-    assert "holds matches" in capsys.readouterr().err
+    assert "holds an earlier result" in capsys.readouterr().err
     assert main(["tournament", "bot:call", "bot:fold", "--logs"]) == 2
     assert "give -o DIR" in capsys.readouterr().err
+
+
+def test_intervals_that_hold_zero_are_not_coloured(runs):
+    """In the tables of a comparison: green and red are for what is certain."""
+    report = load_report(runs / "c")
+    page = report_page(report)
+    cells = re.findall(r"<span class='(\w+)'>([+-][\d,.]+)</span> <small>± ([\d,.]+)</small>", page)
+    assert len(cells) > 4
+    for colour, mean, half in cells:
+        value, width = (float(text.replace(",", "")) for text in (mean, half))
+        if abs(value) < width - 0.1:
+            assert colour == "even", (mean, half)
+        elif abs(value) > width + 0.1:
+            assert colour == ("win" if value > 0 else "loss"), (mean, half)
 
 
 def test_names_cannot_break_the_page(tmp_path):
@@ -287,7 +301,7 @@ def test_names_cannot_break_the_page(tmp_path):
 
 def test_report_says_what_it_needs(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
-    assert "no match.json, comparison.json or tournament.json" in capsys.readouterr().err
+    assert "no match.json, comparison.json, tournament.json or duel" in capsys.readouterr().err
     (tmp_path / "comparison.json").write_text("[1]")
     assert main(["report", str(tmp_path)]) == 2
     assert "expected one JSON object" in capsys.readouterr().err
@@ -350,6 +364,18 @@ def test_page_fits_desktop_and_phone(open_page, name, width, height):
     sizes = page.eval_on_selector_all("svg text", "all => all.map(t => t.getBoundingClientRect().height)")
     assert min(sizes) > 8.5  # words of a chart can still be read on a phone
     assert page.inner_text("h1")
+
+
+def test_wide_tables_show_that_they_scroll(open_page):
+    """A picture of the right edge before and after scrolling: the shadow is there while more is to come."""
+    page = open_page("t", 360, 740)
+    table = page.locator(".scroll").first
+    wide = table.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert wide
+    assert table.evaluate("e => getComputedStyle(e).backgroundAttachment") == "local, local, scroll, scroll"
+    before = table.screenshot()
+    table.evaluate("e => { e.scrollLeft = e.scrollWidth }")
+    assert table.screenshot() != before
 
 
 def test_replayer_steps_through_a_hand(open_page):

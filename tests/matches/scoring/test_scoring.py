@@ -82,7 +82,7 @@ def test_match_by_aivat_agrees_and_is_narrower(capsys, folders, tmp_path):
 def test_aivat_stops_by_a_confidence_sequence(capsys, folders):
     """Looks after each match: the interval is the one that covers at all of them."""
     good, _ = folders
-    arguments = ("--game", "leduc", "--hands", 200, "--until-ci", 40, "--jobs", 2)
+    arguments = ("--game", "leduc", "--hands", 200, "--until-ci", 40, "--threads", 2)
     found = run_json(capsys, "match", good, good, "--score", "aivat", *arguments)
     assert found["interval"] == "confidence sequence"
     assert found["ci95_mbb"] <= 40
@@ -147,6 +147,40 @@ def test_check_score_names_the_player():
     check_score("aivat", players)
     with pytest.raises(ValueError, match="bot:call"):
         check_score("expectation", players)
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("STATE:7:r300c/cc/cc/cc:AsKs|AdKd/QcJhTc/2d/3h:300|-300:A|B", "hand 7: the log pays 300|-300, the hand gives 0|0"),
+        ("STATE:7:f:AsKs|AdKd:100|-100:A|B", "the hand gives 50|-50"),
+        ("STATE:7:r300c/cc/cc/cc:AsKs|/QcJhTc/2d/3h:300|-200:A|B", "expected nothing in all"),
+    ],
+)  # fmt: skip
+def test_score_names_a_payoff_the_hand_does_not_give(line, said, capsys, tmp_path):
+    log = tmp_path / "wrong.log"
+    log.write_text(f"{line}\n")
+    assert said in refused(capsys, "score", log)
+
+
+def test_score_of_hands_with_hidden_cards(capsys, tmp_path):
+    """Chips always count; where an all-in was not shown its expectation is left out, and AIVAT says what it lacks."""
+    log = tmp_path / "room.log"
+    folded = "STATE:0:r300f:|AdKd:-100|100:A|B\n"
+    log.write_text(folded + "STATE:1:r300c/cc/cc/cc:AsKs|/QcJhTc/2d/3h:300|-300:B|A\n")
+    found = run_json(capsys, "score", log, "--player", "A")
+    assert [method["method"] for method in found["methods"]] == ["raw", "all-in"]
+    assert {method["mean_mbb"] for method in found["methods"]} == {-2000.0}
+    log.write_text(folded + "STATE:1:r20000c///:AsKs|/QcJhTc/2d/3h:20000|-20000:B|A\n")
+    found = run_json(capsys, "score", log, "--player", "A")
+    assert [method["method"] for method in found["methods"]] == ["raw"]
+
+
+def test_aivat_of_hidden_cards_is_refused(capsys, folders, tmp_path):
+    good, _ = folders
+    log = tmp_path / "hidden.log"
+    log.write_text("STATE:0:rf:Ks|:-1|1:A|B\n".replace("rf", "crf"))
+    assert "AIVAT needs them" in refused(capsys, "score", log, "--strategy", good, "--game", "leduc")
 
 
 def test_every_line_of_the_table_of_scores_has_its_function():

@@ -1,0 +1,119 @@
+"""Bots at the HTTP door: hands a second, times of an answer, memory of the server.
+
+    python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast]
+
+Starts `foldwise serve` as a process of its own and plays it from this one, which shares the machine's cores: every session
+checks and calls, one request after another. Memory is the server's resident set after a tenth of the hands and at the end.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+
+class Client:
+    """One session on one connection."""
+
+    def __init__(self, address: tuple[str, int], took: list[float]):
+        self._address = address
+        self._took = took
+        self._token: str | None = None
+
+    async def open(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection(*self._address)
+
+    async def call(self, name: str, **body: Any) -> dict[str, Any]:
+        data = json.dumps(body).encode()
+        lines = [f"POST /api/{name} HTTP/1.1", "Host: localhost", f"Content-Length: {len(data)}", "", ""]
+        head = "\r\n".join(lines)
+        start = time.perf_counter()
+        self._writer.write(head.encode() + data)
+        headers = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(headers.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        answer: dict[str, Any] = json.loads(await self._reader.readexactly(length))
+        self._took.append(time.perf_counter() - start)
+        if "error_msg" in answer:
+            raise RuntimeError(answer["error_msg"])
+        return answer
+
+    async def hand(self) -> None:
+        answer = await self.call("new_hand", **({"token": self._token} if self._token else {}))
+        self._token = answer["token"]
+        while "winnings" not in answer:
+            street = answer["action"].rpartition("/")[2]
+            facing = "b" in street or (not street and "/" not in answer["action"])
+            answer = await self.call("act", token=self._token, incr="c" if facing else "k")
+
+
+def resident_bytes(process: int) -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
+async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, Any]:
+    parts = urlsplit(url)
+    assert parts.hostname is not None and parts.port is not None
+    took: list[float] = []
+    clients = [Client((parts.hostname, parts.port), took) for _ in range(sessions)]
+    for client in clients:
+        await client.open()
+        await client.hand()
+    took.clear()
+    left = hands
+    early = 0
+
+    async def work(client: Client) -> None:
+        nonlocal left, early
+        while left > 0:
+            left -= 1
+            await client.hand()
+            if left == hands - hands // 10:
+                early = resident_bytes(process)
+
+    start = time.perf_counter()
+    await asyncio.gather(*map(work, clients))
+    seconds = time.perf_counter() - start
+    return {
+        "sessions": sessions,
+        "hands": hands,
+        "hands_per_second": hands / seconds,
+        "answers": len(took),
+        "p50_ms": 1000 * float(np.percentile(took, 50)),
+        "p99_ms": 1000 * float(np.percentile(took, 99)),
+        "early_mb": early / 1e6,
+        "last_mb": resident_bytes(process) / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("strategy")
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--hands", type=int, default=20_000)
+    parser.add_argument("--search", default="off")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["serve", given.strategy, "--port", "0", "--no-open", "--json", "-o", folder, "--search", given.search]
+        command = [sys.executable, "-m", "foldwise.cli.main", *words]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            url = json.loads(server.stdout.readline())["url"]
+            try:
+                print(json.dumps(asyncio.run(play(url, given.sessions, given.hands, server.pid)), indent=1))
+            finally:
+                server.terminate()
+
+
+if __name__ == "__main__":
+    main()

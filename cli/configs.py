@@ -1,0 +1,44 @@
+"""`foldwise configs`: the configs that come with foldwise."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from foldwise.cli.options import JsonOption
+from foldwise.cli.support.output import emit, stdout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldwise.solver.config_costs import ConfigCost
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigsRequest:
+    as_json: JsonOption = False
+
+
+class ConfigsResult(TypedDict):
+    configs: list[dict[str, Any]]
+
+
+def configs(request: ConfigsRequest) -> None:
+    """The shipped configs: what each is for, when it stops and how much memory it takes at the least.
+
+    solve and abstract take their names from any folder: foldwise solve hunl-small -o DIR. Example: foldwise configs
+    """
+    from foldwise.solver.config_costs import config_costs
+
+    costs = config_costs()
+    result = ConfigsResult(configs=[asdict(cost) for cost in costs])
+    emit(result, request.as_json, lambda: _show(costs))
+
+
+def _show(costs: "Sequence[ConfigCost]") -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for heading in ("config", "sampler", "stops after", "memory", "for"):
+        table.add_column(heading, justify="right" if heading in ("stops after", "memory") else "left")
+    for cost in costs:
+        table.add_row(cost.name, cost.sampler, cost.stop, f"{cost.bytes / 1e9:,.1f} GB", cost.about)
+    stdout.print(table)

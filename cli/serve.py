@@ -1,0 +1,111 @@
+"""`foldwise serve`: the table in a browser, and the HTTP door for other people's bots."""
+
+import json
+import secrets
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foldwise.cli.options import BrokerOption, JsonOption
+from foldwise.cli.support.output import stderr, stdout
+from foldwise.game.errors import DefinitionError
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_MODES = ("off", "fast", "normal", "deep")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeRequest:
+    strategy: Annotated[
+        Path | None,
+        typer.Argument(metavar="STRATEGY", help="A strategy folder: the first opponent, and the HTTP door's."),
+    ] = None
+    port: Annotated[int, typer.Option(help="Port to listen at; 0: any free one.", min=0, max=65535)] = 8765
+    bind: Annotated[str, typer.Option(help="Address to listen on; another than loopback needs --token.")] = "127.0.0.1"
+    token: Annotated[
+        str | None, typer.Option(metavar="TEXT|auto", help="What users must give to come in; auto makes one up.")
+    ] = None
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Sessions and logs; default: the user's data folder."),
+    ] = None
+    search: Annotated[str, typer.Option(metavar="MODE", help="Search of the HTTP door: off, fast, normal or deep.")] = (
+        "off"
+    )
+    strategies: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="More strategies, or folders of them; repeat it.")
+    ] = None
+    matches: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it is there."),
+    ] = None
+    broker: BrokerOption = None
+    as_json: JsonOption = False
+
+
+def serve(request: ServeRequest) -> None:
+    """Play, explore, review, watch and train in a browser; bots play at the same address over Slumbot's HTTP interface.
+
+    Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and the end of the server. Ctrl-C ends
+    it; hands in play go on when it runs again.
+
+    Example: foldwise serve runs/small
+
+    Example: foldwise serve runs/small --strategies runs --port 0 --no-open --json
+
+    Example: foldwise serve runs/small --bind 0.0.0.0 --token auto
+    """
+    import platformdirs
+
+    try:
+        from foldwise.web.app import TableSettings, make_app
+        from foldwise.web.guard import Access
+        from foldwise.web.server import listen
+        from foldwise.web.server import serve as serve_app
+    except ModuleNotFoundError as error:
+        raise DefinitionError(f"serve needs {error.name}: install it with pip install 'foldwise[web]'") from None
+
+    bind, token, search, strategy = request.bind, request.token, request.search, request.strategy
+    if search not in _MODES:
+        raise DefinitionError(f"--search {search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
+    local = bind in _LOOPBACK
+    if not local and token is None:
+        raise DefinitionError(f"--bind {bind!r} lets other machines in: give --token TEXT, or --token auto")
+    if token is not None and token != "auto" and (len(token) < 8 or not token.isascii() or not token.isprintable()):
+        raise DefinitionError("--token: expected at least 8 printable ASCII characters, or auto")
+    if token == "auto":
+        token = secrets.token_urlsafe(18)
+    folder = request.output or Path(platformdirs.user_data_dir("foldwise")) / "sessions"
+    settings = TableSettings(
+        sessions_folder=folder,
+        strategies=tuple([strategy] if strategy is not None else []) + tuple(request.strategies or ()),
+        search=search,
+        matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
+        broker=request.broker,
+        access=Access(token, local),
+    )
+    app = make_app(settings)
+    sock = listen(bind, request.port)
+    shown = f"[{bind}]" if ":" in bind else "127.0.0.1" if bind in ("0.0.0.0", "::") else bind
+    url = f"http://{shown}:{sock.getsockname()[1]}/"
+    address = url if token is None else f"{url}?token={token}"
+
+    def ready() -> None:
+        if request.as_json:
+            print(json.dumps({"url": url, "token": token}), flush=True)
+        else:
+            stdout.print(f"the table is at {address}", soft_wrap=True)
+            stdout.print(f"bots play at {url}api/ (Slumbot's interface); sessions in {folder}", soft_wrap=True)
+            stdout.print("Ctrl-C ends it; hands in play are kept")
+            sys.stdout.flush()
+        if request.open_browser and not request.as_json:
+            import webbrowser
+
+            if not webbrowser.open(address):
+                stderr.print("no browser could be opened: open the address yourself")
+
+    serve_app(app, sock, ready)

@@ -1,0 +1,15 @@
+"""How much is played: hands, or by expectation boards."""
+
+from foldwise.cli.support.output import stderr
+from foldwise.game.errors import DefinitionError
+
+
+def hands_or_boards(hands: int | None, boards: int | None, score: str, default: int) -> int:
+    """Hands of each side, or boards; each has its own option, and --hands for boards still works and says so."""
+    if boards is not None and score != "expectation":
+        raise DefinitionError(f"--boards with --score {score}: boards are scored by expectation; give --hands")
+    if boards is not None and hands is not None:
+        raise DefinitionError("--boards and --hands: by expectation both mean the boards; give --boards")
+    if hands is not None and score == "expectation":
+        stderr.print(f"foldwise: by expectation --hands {hands} counts boards: it is now --boards {hands}")
+    return boards or hands or default

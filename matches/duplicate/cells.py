@@ -1,0 +1,58 @@
+"""Finished cells of a comparison or a tournament, kept on disk: what was played once is not played again."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from foldwise.abstraction.storage.array_store import map_file
+from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
+from foldwise.game.arrays import Float
+from foldwise.game.errors import FormatError, naming
+
+CELLS_FOLDER = "cells"
+
+
+class CellStore:
+    """A file for each pair of players, named by them and by all else that decides what they win."""
+
+    def __init__(self, folder: Path, num_pairs: int, **conditions: str | int):
+        self._folder = folder / CELLS_FOLDER
+        self._num_pairs = num_pairs
+        self._conditions = {**conditions, "pairs": num_pairs}
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def pairs(self, first: PlayerSpec, second: PlayerSpec, play: Callable[[], Float]) -> Float:
+        """What `first` wins a hand in each pair: from the disk, or played and kept."""
+        path = self._path(first, second)
+        if path.exists():
+            return self._read(path)
+        values = play()
+        new = path.with_suffix(".new")
+        with naming(new), new.open("wb") as file:
+            np.save(file, values)
+        new.replace(path)
+        return values
+
+    def _path(self, first: PlayerSpec, second: PlayerSpec) -> Path:
+        players = [[str(replace(player, alias="")), _contents(player)] for player in (first, second)]
+        text = json.dumps([players, self._conditions], sort_keys=True)
+        return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npy"
+
+    def _read(self, path: Path) -> Float:
+        remedy = "remove it, and the cell is played again"
+        values: Float = np.array(map_file(path, remedy))
+        if values.shape != (self._num_pairs,) or values.dtype.kind != "f" or not np.isfinite(values).all():
+            raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape} values): {remedy}")
+        return values
+
+
+def _contents(player: PlayerSpec) -> str:
+    """A strategy that was solved on is another player under the same name."""
+    if player.kind != PlayerKind.STRATEGY:
+        return ""
+    return Strategy(player.folder).manifest.arrays["probabilities"].xxh3

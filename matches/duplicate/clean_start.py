@@ -1,0 +1,49 @@
+"""Starting Python anew without the current folder on its module path."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+
+_VARIABLE = "PYTHONSAFEPATH"
+_lock = threading.Lock()
+_users = 0
+_before: str | None = None
+
+
+@contextlib.contextmanager
+def clean_start() -> Iterator[None]:
+    """While it lasts, interpreters are started as by `python -P`.
+
+    multiprocessing starts them with `-c`, which puts the current folder first: a `queue.py` of the user's would be taken
+    for the standard library's.
+    """
+    global _users, _before
+    with _lock:
+        if _users == 0:
+            _before = os.environ.get(_VARIABLE)
+            os.environ[_VARIABLE] = "1"
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _restore(os.environ)
+
+
+def user_environment() -> dict[str, str]:
+    """The environment as the user gave it to us: for programs that are not ours, which may import what lies beside them."""
+    with _lock:
+        environment = dict(os.environ)
+        if _users:
+            _restore(environment)
+    return environment
+
+
+def _restore(environment: "os._Environ[str] | dict[str, str]") -> None:
+    if _before is None:
+        environment.pop(_VARIABLE, None)
+    else:
+        environment[_VARIABLE] = _before

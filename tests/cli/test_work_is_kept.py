@@ -1,0 +1,202 @@
+"""Work is never lost silently: what is there is not replaced unasked, and what was begun goes on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foldwise.agent.player_spec import parse_player
+from foldwise.cli.main import main
+from foldwise.cli.support.spellings import modern_spelling
+from foldwise.matches.duplicate.cells import CellStore
+from tests.support.places import CONFIGS
+
+LEDUC = str(CONFIGS / "leduc.toml")
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept") / "leduc"
+    assert main(["solve", LEDUC, "-o", str(folder), "--sampler", "cfr+", "--iterations", "30"]) == 0
+    return folder
+
+
+def refused(capsys, *arguments) -> str:
+    capsys.readouterr()
+    assert main(list(map(str, arguments))) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    return err
+
+
+def result(capsys, *arguments):
+    capsys.readouterr()
+    assert main([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_solve_keeps_a_finished_strategy(leduc, tmp_path, capsys):
+    """Another game, or the same one without --resume: refused, with both ways on; each of them then works."""
+    folder = tmp_path / "run"
+    shutil.copytree(leduc, folder)
+    before = (folder / "manifest.json").read_bytes()
+    for config in (str(CONFIGS / "kuhn.toml"), LEDUC):
+        err = refused(capsys, "solve", config, "-o", folder, "--iterations", 5)
+        assert "holds a strategy of leduc (leduc, 30 iterations): add --resume" in err
+        assert "--overwrite" in err
+    assert "give one" in refused(capsys, "solve", LEDUC, "-o", folder, "--iterations", 5, "--resume", "--overwrite")
+    assert (folder / "manifest.json").read_bytes() == before
+    found = result(capsys, "solve", LEDUC, "-o", folder, "--sampler", "cfr+", "--iterations", 40, "--resume")
+    assert found["iterations"] == 40
+    kuhn = result(capsys, "solve", CONFIGS / "kuhn.toml", "-o", folder, "--iterations", 7, "--overwrite")
+    assert (kuhn["game"], kuhn["iterations"]) == ("kuhn", 7)
+
+
+@pytest.mark.parametrize(
+    "command, output",
+    [
+        (["export", "LEDUC", "-o", "FILE"], "rows.csv"),
+        (["plot", "LEDUC", "-o", "FILE"], "curve.png"),
+        (["convert", "LOG", "FILE"], "hands.phhs"),
+    ],
+)
+def test_files_are_not_replaced_unasked(command, output, leduc, tmp_path, capsys):
+    log = tmp_path / "one.log"
+    log.write_text("# name/game/hands/seed one hunl 1 0\nSTATE:0:f:AsKd|7c7d:50|-50:a|b\n")
+    target = tmp_path / output
+    target.write_text("mine")
+    words = [{"LEDUC": str(leduc), "LOG": str(log), "FILE": str(target)}.get(word, word) for word in command]
+    assert "add --overwrite to replace it" in refused(capsys, *words)
+    assert target.read_text() == "mine"
+    assert main([*words, "--overwrite"]) == 0
+    assert target.read_bytes() != b"mine"
+
+
+def test_compare_keeps_its_result_and_goes_on_from_its_cells(leduc, tmp_path, capsys, monkeypatch):
+    """Interrupted in its third cell; --resume plays the two that are missing and gives the whole result, bit for bit."""
+    from foldwise.matches.duplicate.comparison import Table
+
+    words = ("compare", leduc, "--opponents", "bot:call", "bot:random", "--variants", "none,purify", "--hands", 200)
+    whole = result(capsys, *words, "-o", tmp_path / "whole")
+    assert "add --resume to go on with it, --overwrite" in refused(capsys, *words, "-o", tmp_path / "whole")
+    played = []
+    play = Table._play
+
+    def counted(table, first, second):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(second)
+        return play(table, first, second)
+
+    monkeypatch.setattr(Table, "_play", counted)
+    assert main([*map(str, words), "-o", str(tmp_path / "broken")]) == 130
+    assert "interrupted: finished cells are kept in" in capsys.readouterr().err
+    played.clear()
+    again = result(capsys, *words, "-o", tmp_path / "broken", "--resume")
+    assert len(played) == 2
+    for key in ("rows", "differences"):
+        assert again[key] == whole[key]
+    assert "nothing to resume" in refused(capsys, *words, "-o", tmp_path / "new", "--resume")
+    assert "give -o DIR" in refused(capsys, *words, "--resume")
+    monkeypatch.setattr(Table, "_play", play)
+    replaced = result(capsys, *words, "-o", tmp_path / "whole", "--overwrite")
+    assert replaced["rows"] == whole["rows"]
+
+
+def test_tournament_goes_on_and_knows_other_conditions(leduc, tmp_path, capsys, monkeypatch):
+    from foldwise.matches.duplicate.comparison import Table
+
+    words = ["tournament", leduc, "bot:call", "bot:random", "--game", "leduc", "-o", tmp_path / "t"]
+    first = result(capsys, *words, "--hands", 100)
+    played = []
+    play = Table._play
+    monkeypatch.setattr(Table, "_play", lambda *given: played.append(given[1:]) or play(*given))
+    assert result(capsys, *words, "--hands", 100, "--resume")["cells"] == first["cells"]
+    assert not played
+    result(capsys, *words, "--hands", 120, "--resume")  # other cells: none of the kept ones is taken for them
+    assert len(played) == 3
+
+
+def test_a_damaged_cell_is_named(tmp_path):
+    store = CellStore(tmp_path, 3, seed=1)
+    players = parse_player("bot:call"), parse_player("bot:fold")
+    assert store.pairs(*players, lambda: np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    (path,) = (tmp_path / "cells").glob("*.npy")
+    np.save(path, np.ones(2))
+    with pytest.raises(ValueError, match="the cell is played again"):
+        store.pairs(*players, lambda: np.ones(3))
+
+
+def test_kept_matches_go_on(leduc, tmp_path, capsys):
+    """With --logs a match that was interrupted is finished in its own folder, and none is played twice."""
+    words = ["compare", leduc, "bot:call", "--variants", "none", "--hands", 20, "--logs", "-o", tmp_path / "c"]
+    first = result(capsys, *words)
+    shutil.rmtree(tmp_path / "c" / "cells")
+    log = tmp_path / "c" / "matches" / "000" / "0000.AB.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-300])
+    assert result(capsys, *words, "--resume")["rows"] == first["rows"]
+    assert log.read_bytes() == whole
+    assert [folder.name for folder in (tmp_path / "c" / "matches").iterdir()] == ["000"]
+
+
+def test_a_resumed_match_is_the_one_in_the_folder(tmp_path, capsys):
+    folder = tmp_path / "match"
+    assert main(["match", "bot:fold", "bot:raise", "--hands", "10", "-o", str(folder)]) == 0
+    resume = ["match", "-o", folder, "--resume"]
+    assert result(capsys, *resume)["hands"] == 20
+    assert result(capsys, *resume, "bot:fold", "bot:raise", "--hands", 10)["hands"] == 20
+    err = refused(capsys, *resume, "bot:call", "bot:raise", "--hands", 3000, "--seed", 0)
+    assert "holds another match (A bot:call, there bot:fold; --hands 3000, there 10): leave these out" in err
+    assert "give the folder of the match" in refused(capsys, "match", "--resume")
+
+
+def test_old_spellings_work_and_say_so(tmp_path, capsys):
+    folder = tmp_path / "match"
+    assert main(["match", "bot:fold", "bot:raise", "--hands", "10", "--jobs", "1", "-o", str(folder)]) == 0
+    assert "--jobs is now --threads" in capsys.readouterr().err
+    assert main(["match", "--resume", str(folder)]) == 0
+    assert f"--resume {folder} is now -o {folder} --resume" in capsys.readouterr().err
+    assert "--hands 3, there 10" in refused(capsys, "match", "bot:fold", "bot:raise", "--hands", 3, "--resume", folder)
+    assert modern_spelling(["match", "--resume", "bot:call", "bot:fold"])[1] == []
+    assert modern_spelling(["match", "--resume=x", "--jobs=2", "--", "--jobs"]) == (
+        ["match", "-o", "x", "--resume", "--threads=2", "--", "--jobs"],
+        ["--resume x is now -o x --resume", "--jobs is now --threads"],
+    )
+    assert modern_spelling(["solve", "c", "--resume", "x"]) == (["solve", "c", "--resume", "x"], [])
+
+
+def test_an_interrupted_match_says_how_to_go_on(tmp_path):
+    """A real process and a real signal, once the first hands are in the log."""
+    folder = tmp_path / "match"
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import time\nfrom foldwise.agent.bots import Bot\n\n\nclass Slow:\n"
+        "    def __init__(self, seed):\n        self.bot = Bot('call', seed)\n\n"
+        "    def choose(self, state):\n        time.sleep(0.02)\n        return self.bot.choose(state)\n"
+    )
+    words = ["match", f"python:{slow}:Slow", "bot:call", "--game", "kuhn", "--hands", "100000", "--over", "tcp"]
+    command = [str(Path(sys.executable).with_name("foldwise")), *words, "-o", str(folder)]
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job may have it ignored
+    )
+    try:
+        while not any(log.read_text().count("STATE:") for log in folder.glob("*.log")):
+            assert process.poll() is None, process.stderr.read()
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=300)
+    finally:
+        if process.poll() is None:
+            process.kill()
+    assert process.returncode == 130
+    assert f"interrupted: go on with: foldwise match -o {folder} --resume" in err

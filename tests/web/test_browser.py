@@ -1,0 +1,291 @@
+"""The page in a real browser: a person plays, explores, reviews, watches and trains, on a screen and on a phone."""
+
+import hashlib
+import json
+import re
+import shutil
+
+import pytest
+
+from foldwise.cli.main import main
+from foldwise.game.library import find_definition
+from foldwise.matches.table.log import read_log
+from tests.support.web_server import SECONDS, serving
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+SIZES = {"desktop": (1280, 860), "phone": (360, 740)}
+HUNL = find_definition("hunl")
+HANDS = """# name/game/hands/seed x hunl 2 0
+STATE:0:r300c/cr600c/cc/cc:AsKs|7c7d/2c9hTs/3h/Kd:900|-900:Ann|<b>Bob</b>
+# STATE:1:r300r900f:|QdQh:-300|300:<b>Bob</b>|Ann
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no chromium found: the table is not looked at in a real browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no real browser")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, "--disable-component-update"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    assert main(["match", "bot:strength", "bot:call", "--hands", "30", "-o", str(folder / "done")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("sessions")
+
+
+@pytest.fixture(scope="module")
+def table(browser, holdem_strategy, runs, folder):
+    with serving(str(holdem_strategy), "--port", "0", "-o", str(folder), "--matches", str(runs)) as server:
+        yield server
+
+
+@pytest.fixture(params=list(SIZES))
+def page(request, browser, table):
+    """A fresh page; any error of a script, any word on the console and any request to another host fails the test."""
+    width, height = SIZES[request.param]
+    context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    opened = context.new_page()
+    opened.set_default_timeout(1000 * SECONDS)
+    problems: list[str] = []
+    opened.on("console", lambda message: problems.append(f"console: {message.text}"))
+    opened.on("pageerror", lambda error: problems.append(f"error: {error}"))
+
+    def look(asked):
+        if not asked.url.startswith((table.url, table.url.replace("http", "ws", 1), "data:", "blob:")):
+            problems.append(f"request: {asked.url}")
+
+    opened.on("request", look)
+    opened.goto(table.url)
+    yield opened
+    wide = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    context.close()
+    assert not problems
+    assert wide <= 0, "the page scrolls sideways"
+
+
+def check_accessible(page):
+    """axe-core finds nothing against WCAG 2 A and AA: names, roles, contrast."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    page.wait_for_function("() => document.getAnimations().every((one) => one.playState === 'finished')")
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+    found = axe.Axe().run(page, options=options).response["violations"]
+    assert not found, json.dumps([(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found])
+
+
+def sit_down(page, speed="wait"):
+    page.wait_for_selector("#sit")
+    page.select_option("#speed", speed)
+    page.click("#sit")
+    page.wait_for_selector("#call, #next")
+
+
+def hands_played(page) -> int:
+    return int(page.inner_text("#hands").replace(",", ""))
+
+
+def one_log(folder, page):
+    """The log of the session the page has open."""
+    session = json.loads(page.evaluate("localStorage.getItem('session')"))
+    return folder / hashlib.sha256(session.encode()).hexdigest()[:24] / "session.log"
+
+
+def play_hands(page, count, choose, deal):
+    while hands_played(page) < count:
+        page.wait_for_selector("#call, #next")
+        before = page.evaluate("document.querySelector('.story').children.length"), hands_played(page)
+        deal() if page.query_selector("#next") else choose()
+        page.wait_for_function(
+            "([lines, hands]) => { const now = document.querySelector('.story').children.length;"
+            " return (now !== lines || document.getElementById('hands').textContent !== String(hands)) &&"
+            " document.querySelector('#call, #next'); }",
+            arg=list(before),
+        )
+
+
+def check_totals(page, folder):
+    hands = list(read_log(one_log(folder, page), HUNL))
+    won = sum(hand.values[hand.number % 2] for hand in hands)
+    assert len(hands) == hands_played(page)
+    shown = page.inner_text("#won").replace(",", "").replace("−", "-").replace("+", "")
+    assert float(shown.split()[0]) == pytest.approx(won, abs=0.51)
+
+
+def test_twenty_hands_by_mouse(page, folder):
+    check_accessible(page)
+    sit_down(page)
+    turns = iter(range(10**6))
+
+    def choose():
+        turn = next(turns)
+        if turn % 7 == 3 and page.query_selector("#share-1"):
+            page.click(f"#share-{1 + turn % 3}")
+            page.click("#bet")
+        elif turn % 11 == 5 and page.is_enabled("#fold"):
+            page.click("#fold")
+        else:
+            page.click("#call")
+
+    play_hands(page, 3, choose, lambda: page.click("#next"))
+    check_accessible(page)
+    session = page.evaluate("localStorage.getItem('session')")
+    page.reload()  # the hand goes on
+    page.wait_for_selector("#call, #next")
+    assert page.evaluate("localStorage.getItem('session')") == session
+    play_hands(page, 20, choose, lambda: page.click("#next"))
+    check_totals(page, folder)
+    page.wait_for_selector(".graph")
+    if page.query_selector("#next"):
+        page.click("text=Show what the opponent held")
+        page.wait_for_selector("text=The opponent held")
+
+
+def test_twenty_hands_by_keyboard(page, folder):
+    page.wait_for_selector("#sit")
+    page.focus("#speed")
+    for _ in range(4):  # "next hand when I say so", the last of the list
+        page.keyboard.press("ArrowDown")
+    page.focus("#sit")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#call, #next")
+    turns = iter(range(10**6))
+
+    def choose():
+        turn = next(turns)
+        if turn % 5 == 2 and page.query_selector("#amount"):
+            page.keyboard.press("b")
+            assert page.evaluate("document.activeElement.id") == "amount"
+            low = page.get_attribute("#amount", "min")
+            page.keyboard.type(low)
+            page.keyboard.press("Enter")
+        elif turn % 5 == 4 and page.query_selector("#share-1"):
+            page.keyboard.press("1")
+            page.keyboard.press("Enter")
+        elif turn % 11 == 5 and page.is_enabled("#fold"):
+            page.keyboard.press("f")
+        else:
+            page.keyboard.press("c")
+
+    def deal():
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("n")
+
+    play_hands(page, 20, choose, deal)
+    check_totals(page, folder)
+    assert outline != "none"
+
+
+def test_session_survives_the_server(browser, holdem_strategy, tmp_path):
+    """`kill -9` in mid-hand: the page says so, and goes on with the same cards when the server is back."""
+    with serving(str(holdem_strategy), "--port", "0", "-o", str(tmp_path)) as server:
+        port = server.host.rpartition(":")[2]
+        page = browser.new_page()
+        page.set_default_timeout(1000 * SECONDS)
+        page.goto(server.url)
+        sit_down(page)
+        while page.query_selector("#next"):
+            page.click("#next")
+            page.wait_for_selector("#call, #next")
+        cards = page.inner_text("#seat-you .cards")
+        server.kill()
+    with serving(str(holdem_strategy), "--port", port, "-o", str(tmp_path)):
+        page.wait_for_function("() => document.getElementById('notice').hidden")
+        assert page.inner_text("#seat-you .cards") == cards
+        page.click("#call")
+        page.wait_for_function("() => document.querySelector('.story').children.length > 2")
+        page.close()
+
+
+def test_explore(page, table, holdem_strategy):
+    page.click("nav >> text=Explore")
+    page.wait_for_selector(".grid169")
+    check_accessible(page)
+    assert page.locator(".cell").count() == 169
+    page.focus(".cell")
+    page.keyboard.press("ArrowRight")
+    assert "AKs" in page.inner_text(".detail")
+    assert page.get_attribute("[data-hand=AKs]", "aria-label").startswith("AKs: ")
+    page.click("[data-action=r300]")
+    page.wait_for_selector("text=big blind to act")
+    page.click("[data-action=c]")
+    page.wait_for_selector("text=Choose 3 cards")
+    for card in ("ace of spades", "king of diamonds", "7 of clubs"):
+        page.click(f"[aria-label='{card}']")
+        page.wait_for_selector(f"[aria-label='{card}'][aria-pressed=true]")
+    page.wait_for_selector(".grid169")
+    assert "betting=r300c" in page.url
+    link = page.url
+    text = page.input_value("#range-text")
+    assert re.search(r"[AKQJT2-9]{2}", text)
+    page.select_option("#filter", "pairs")
+    assert page.locator(".cell.none").count() >= 156
+    with page.expect_download() as saved:
+        page.click("#save-picture")
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    page.goto(link)
+    page.reload()
+    page.wait_for_selector(".grid169")
+    assert "flop" in page.inner_text("#where")
+
+
+def test_review_of_pasted_hands(page, table, holdem_strategy, tmp_path, capsys):
+    page.click("nav >> text=Review")
+    page.wait_for_selector("#judge option", state="attached")
+    page.fill("#hands-text", HANDS)
+    page.fill("#reviewed", "Ann")
+    page.click("#review")
+    page.wait_for_selector("#given-up")
+    check_accessible(page)
+    log = tmp_path / "x.log"
+    log.write_text(HANDS)
+    capsys.readouterr()
+    assert main(["review", str(log), "--strategy", str(holdem_strategy), "--player", "Ann", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert page.inner_text("#given-up") == f"{said['given_up_bb']:.2f} bb"
+    assert "<b>Bob</b>" in page.inner_text("#result")  # a name is text
+    page.fill("#hands-text", "nonsense")
+    page.click("#review")
+    page.wait_for_selector("#notice:not([hidden])")
+    assert "PHH" in page.inner_text("#notice")
+
+
+def test_watch(page, runs):
+    page.click("nav >> text=Watch")
+    page.wait_for_selector("#watched-mean")
+    check_accessible(page)
+    result = json.loads((runs / "done" / "result.json").read_text())
+    shown = page.inner_text("#watched-mean").replace(",", "").replace("−", "-")
+    assert float(shown) == pytest.approx(result["mean_mbb"], abs=0.051)
+    assert page.inner_text("#watched-hands") == "60"
+
+
+def test_train(page):
+    page.click("nav >> text=Train")
+    page.wait_for_selector("[data-drill]")
+    check_accessible(page)
+    page.click("[data-drill]")
+    page.wait_for_selector("#verdict")
+    check_accessible(page)
+    page.click("#next-drill")
+    page.wait_for_selector("[data-drill]")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("1")
+    page.wait_for_selector("#verdict")
+    assert page.inner_text("#drill-score dd >> nth=0") == "2"
+    page.reload()
+    page.wait_for_selector("[data-drill]")
+    assert page.inner_text("#drill-score dd >> nth=0") == "2"

@@ -1,0 +1,129 @@
+"""Sessions without a network: other games, seeds, few in memory, damaged folders."""
+
+import json
+
+import pytest
+
+from foldwise.game.betting import CALL_ACTION
+from foldwise.game.dealing import Shoe
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.library import find_definition
+from foldwise.matches.report.hand_files import log_definition
+from foldwise.matches.table.log import read_log
+from foldwise.postprocess.language import PipelineError
+from foldwise.web import sessions as sessions_module
+from foldwise.web.opponents import Opponent, Opponents
+from foldwise.web.session import clean_name
+from foldwise.web.sessions import Sessions, UnknownSessionError
+from foldwise.web.solving import SolveQueue
+from foldwise.web.table_view import table_view
+
+
+@pytest.fixture
+def rooms(tmp_path, strategies):
+    """Sessions against made-up strategies of Leduc: one card each, a limit game."""
+    queue = SolveQueue()
+    yield Sessions(tmp_path / "sessions", Opponents([strategies]), queue)
+    queue.close()
+
+
+async def play(rooms, place, hands):
+    session = place.session
+    while session.totals.hands < hands:
+        if session.in_play:
+            session.apply(CALL_ACTION)
+        else:
+            session.start_hand()
+        await rooms.let_bot_act(place)
+
+
+async def test_any_two_player_game_is_played(rooms):
+    place = rooms.create("page", "Ann", Opponent(name="one"))
+    await play(rooms, place, 12)
+    session = place.session
+    leduc = find_definition("leduc")
+    assert log_definition(session.log_path) == leduc
+    hands = list(read_log(session.log_path, leduc))
+    assert len(hands) == 12
+    assert sum(hand.values[hand.number % 2] for hand in hands) == session.totals.chips
+    view = table_view(session)
+    assert (view["limit"], view["board_size"], len(view["hand"]["cards"])) == (True, 1, 1)
+
+
+async def test_a_seed_is_the_dealers(rooms):
+    """The cards of a seed are those of the reference dealer's match, hand after hand, also after a restart."""
+    place = rooms.create("page", "Ann", Opponent(name="two"), seed=5)
+    await play(rooms, place, 3)
+    rooms._places.clear()
+    again = rooms.find(place.token)
+    assert again.session is not place.session
+    await play(rooms, again, 6)
+    hands = list(read_log(again.session.log_path, again.session.definition))
+    for hand, deal in zip(hands, Shoe(again.session.definition, 5).deals()):
+        assert hand.hole_cards == deal.hole_cards
+    assert [hand.number for hand in hands] == list(range(6))
+    assert again.session.log_path.read_text().splitlines()[0].endswith(" 5")
+
+
+async def test_few_are_kept_in_memory(rooms, monkeypatch):
+    monkeypatch.setattr(sessions_module, "_MOST_IN_MEMORY", 3)
+    places = [rooms.create("page", f"p{n}", Opponent(name="bot:call")) for n in range(8)]
+    for place in places:
+        await play(rooms, rooms.find(place.token), 2)
+    assert len(rooms._places) <= 3
+    for place in places:
+        assert rooms.find(place.token).session.totals.hands == 2
+
+
+async def test_damaged_folders_are_said_so(rooms):
+    place = rooms.create("page", "Ann", Opponent(name="one"))
+    await play(rooms, place, 1)
+    rooms._places.clear()
+    settings = place.session.folder / "session.json"
+    whole = settings.read_text()
+    settings.write_text(whole[:30])
+    with pytest.raises(FormatError, match="damaged"):
+        rooms.find(place.token)
+    settings.write_text(whole)
+    (place.session.folder / "hand.json").write_text("{}")
+    with pytest.raises(FormatError, match="expected a hand of ours"):
+        rooms.find(place.token)
+    with pytest.raises(UnknownSessionError):
+        rooms.find("nobody")
+
+
+def test_only_what_is_there_can_be_chosen(rooms, tmp_path):
+    for name in ("../one", "three", "/etc", "bot:nobody"):
+        with pytest.raises(DefinitionError):
+            rooms.create("page", "Ann", Opponent(name=name))
+    with pytest.raises(PipelineError):
+        rooms.create("page", "Ann", Opponent(name="one", postprocess="cmd:ls"))
+    assert not list((tmp_path / "sessions").iterdir())
+    names = [offer.name for offer in rooms.opponents.offers()]
+    assert names[:2] == ["one", "two"]
+    assert "bot:strength" in names
+
+
+@pytest.mark.parametrize(
+    "given, kept",
+    [
+        ("Ann", "Ann"),
+        (" a|b:c/d ", "a.b.c.d"),
+        ("x\ny\x00", "xy"),
+        ("", "player"),
+        ("日本", "??"),
+        ("n" * 99, "n" * 40),
+    ],
+)
+def test_names_fit_into_a_log(given, kept):
+    assert clean_name(given) == kept
+
+
+async def test_private_files_are_private(rooms):
+    place = rooms.create("door", "Ann", Opponent(name="one"))
+    await play(rooms, place, 1)
+    for name in ("session.json", "hand.json"):
+        assert (place.session.folder / name).stat().st_mode & 0o077 == 0
+    assert place.token not in place.session.folder.name
+    assert place.token not in "".join(path.read_text() for path in place.session.folder.iterdir())
+    assert json.loads((place.session.folder / "session.json").read_text())["seed"] is None

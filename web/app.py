@@ -1,0 +1,67 @@
+"""The application: routes of the HTTP door and of the page, behind the guard."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from foldwise.web.assets import asset_routes
+from foldwise.web.door import Door
+from foldwise.web.explore import ExploreRoutes
+from foldwise.web.guard import Access, Guard
+from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
+from foldwise.web.play import PlayRoutes
+from foldwise.web.review import ReviewRoutes
+from foldwise.web.scores import SessionScores, StrategyValues
+from foldwise.web.sessions import Sessions
+from foldwise.web.solving import SolveQueue
+from foldwise.web.train import TrainRoutes
+from foldwise.web.watch import WatchRoutes
+
+TRAINING = "training"  # scores of drills, beside the sessions
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """What `foldwise serve` was told."""
+
+    sessions_folder: Path
+    strategies: tuple[Path, ...] = ()
+    search: str = "off"
+    matches: tuple[Path, ...] = ()  # folders of match folders
+    broker: str | None = None
+    access: Access = field(default_factory=Access)
+
+
+def make_app(settings: TableSettings) -> ASGIApp:
+    """The whole application."""
+    opponents = Opponents(settings.strategies)
+    solving = SolveQueue()
+    sessions = Sessions(settings.sessions_folder, opponents, solving)
+    first = Opponent.model_validate({"name": (opponents.names() or [DEFAULT_BOT])[0], "search": settings.search})
+    opponents.warm_up(first)
+    values = StrategyValues(opponents)
+    play = PlayRoutes(sessions, SessionScores(opponents, values), solving, first)
+    watching = WatchRoutes(settings.matches, settings.broker, solving)
+    routes: list[BaseRoute] = [
+        *asset_routes(),
+        *Door(sessions, first, settings.access).routes(),
+        *play.routes(),
+        *ReviewRoutes(opponents, values, solving, play).routes(),
+        *ExploreRoutes(opponents, solving).routes(),
+        *TrainRoutes(settings.sessions_folder / TRAINING, opponents, values, solving).routes(),
+        *watching.routes(),
+    ]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        watching.start()
+        yield
+        watching.stop()
+        solving.close()
+
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings.access)

@@ -1,0 +1,266 @@
+"""Exploring a strategy in the browser: any betting, any board, all 1,326 hands; and the same grid from a solve."""
+
+import asyncio
+import contextlib
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, ValidationError
+from starlette.requests import Request
+from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.agent.translation import parse_translation
+from foldwise.agent.typed_state import read_betting
+from foldwise.game.arrays import Float
+from foldwise.game.betting import Action, BettingState
+from foldwise.game.cards import parse_cards
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.range_text import parse_range
+from foldwise.game.showdown import RangeShowdown
+from foldwise.matches.report.replay import position_names, street_names
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.search.modes import find_mode
+from foldwise.search.ranges import PublicState, TableRanges
+from foldwise.solver.subgame.spot import Spot, SpotProgress, SpotSolver
+from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_message
+from foldwise.web.opponents import Opponents
+from foldwise.web.solving import SolveQueue
+
+_READING = "pseudo-harmonic deterministic"
+_TURN = 2
+_MOST_SECONDS = 60.0
+_KEPT_TABLES = 8
+
+
+class _Explore(Body):
+    strategy: str = Field(max_length=100)
+    betting: str = Field(default="", max_length=500)
+    board: str = Field(default="", max_length=20)
+    postprocess: str = Field(default="none", max_length=200)
+
+
+class _Solve(_Explore):
+    ranges: tuple[str, str] | None = Field(
+        default=None, description="by position, as in 22+, AKs; None: the strategy's"
+    )
+    sizes: str | None = Field(default=None, max_length=200, description="bet sizes of this and later streets")
+    seconds: float = Field(default=10.0, gt=0.0, le=_MOST_SECONDS)
+
+
+class _Control(Body):
+    cancel: bool = False
+
+
+class ExploreRoutes:
+    """The routes of the explore page."""
+
+    def __init__(self, opponents: Opponents, solving: SolveQueue):
+        self._opponents = opponents
+        self._solving = solving
+        self._tables: dict[tuple[str, str], TableRanges] = {}
+
+    def routes(self) -> list[BaseRoute]:
+        return [post("/page/explore", _Explore, self._explore), WebSocketRoute("/page/solve", self._solve)]
+
+    async def _explore(self, request: Request, body: _Explore) -> dict[str, Any]:
+        return await self._solving.run(request.state.address, partial(self.look, body))
+
+    def _table(self, body: _Explore) -> TableRanges:
+        key = (body.strategy, body.postprocess)
+        if key not in self._tables:
+            opened = self._opponents.open(body.strategy)
+            definition = opened.definition
+            if (definition.num_hole_cards, len(definition.deck), definition.num_players) != (2, 52, 2):
+                raise DefinitionError(f"{body.strategy!r} is of another game: the grid is for two-card hold'em")
+            if len(self._tables) >= _KEPT_TABLES:
+                self._tables.clear()
+            player = opened.player(parse_pipeline(body.postprocess), 0, parse_translation(_READING))
+            self._tables[key] = TableRanges(player)
+        return self._tables[key]
+
+    def look(self, body: _Explore) -> dict[str, Any]:
+        """A place of the tree, and what all hands do there."""
+        table = self._table(body)
+        player = table.player
+        betting, board = _place(player, body)
+        view = _place_view(player, betting, board)
+        if view["missing_cards"] or betting.finished:
+            return view
+        position = betting.player_to_act
+        policy = table.rows(PublicState(betting, board, position, 0))
+        weights = table.follow(betting, board, position, 0).ranges[position]
+        return {**view, **_grid(betting, board, policy.actions, policy.rows, weights)}
+
+    async def _solve(self, websocket: WebSocket) -> None:
+        """A solve with its progress; a message, or the end of the connection, ends it early with what it has."""
+        await websocket.accept()
+        try:
+            body = read_message(_Solve, await websocket.receive_text())
+        except ValidationError as error:
+            await websocket.send_json({"error": mistake_text(error)})
+            return await websocket.close()
+        except WebSocketDisconnect:
+            return None
+        loop = asyncio.get_running_loop()
+        told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        stopped: list[bool] = []
+
+        def tell(progress: SpotProgress) -> None:
+            loop.call_soon_threadsafe(told.put_nowait, {"progress": _progress(progress)})
+
+        async def work() -> None:
+            try:
+                user = websocket.client.host if websocket.client else ""
+                result = await self._solving.run(user, partial(self.solve, body, tell, stopped))
+                await told.put({"result": result})
+            except MISTAKES as error:
+                await told.put({"error": mistake_text(error)})
+
+        async def listen() -> None:
+            with contextlib.suppress(ValidationError, WebSocketDisconnect):
+                read_message(_Control, await websocket.receive_text())
+            stopped.append(True)
+
+        tasks = [asyncio.create_task(work()), asyncio.create_task(listen())]
+        try:
+            while True:
+                message = await told.get()
+                await websocket.send_json(message)
+                if "progress" not in message:
+                    break
+            await websocket.close()
+        except (WebSocketDisconnect, RuntimeError):
+            pass
+        finally:
+            stopped.append(True)
+            tasks[1].cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def solve(self, body: _Solve, tell: Any, stopped: list[bool]) -> dict[str, Any]:
+        """Solve from this place to the end of the hand; the grid of the player to act."""
+        table = self._table(body)
+        betting, board = _place(table.player, body)
+        view = _place_view(table.player, betting, board)
+        if betting.finished or view["missing_cards"] or betting.round < _TURN:
+            raise DefinitionError("a solve begins on a turn or a river with somebody to act: choose board and betting")
+        position = betting.player_to_act
+        ranges = table.follow(betting, board, position, 0).ranges
+        if body.ranges is not None:
+            live = ~np.isin(PAIR_CARDS, board).any(axis=1)
+            ranges = (parse_range(body.ranges[0]) * live, parse_range(body.ranges[1]) * live)
+        if not (ranges[0].any() and ranges[1].any()):
+            raise FormatError("a range has no hand that this board allows: give it at least one")
+        menu = find_mode("normal").menu(betting)
+        if body.sizes is not None:
+            texts = [body.sizes] * table.player.definition.num_rounds
+            menu = make_menu(texts, texts, 1.0)
+        solver = SpotSolver(Spot(betting, board, ranges, menu), 1, "dcfr+", 12)
+        for progress in solver.run(None, body.seconds):
+            if progress is not None:
+                tell(progress)
+            solver.stop = bool(stopped)
+        met = RangeShowdown(board).fold(ranges[1 - position])
+        unit = table.player.definition.big_blind * np.where(met > 0.0, met, 1.0)
+        values = np.where(met > 0.0, solver.game.action_values() / unit, 0.0)
+        grid = _grid(betting, board, solver.game.actions, solver.game.strategy(), ranges[position])
+        shown = [
+            None if row is None else np.round(values[:, pair], 3).tolist() for pair, row in enumerate(grid["hands"])
+        ]
+        return {**view, **grid, "values_bb": shown, **_progress(solver.measure())}
+
+
+def _progress(progress: SpotProgress) -> dict[str, Any]:
+    return {
+        "iterations": progress.iterations,
+        "seconds": round(progress.seconds, 2),
+        "exploitability_mbb": progress.exploitability.exploitability_mbb,
+        "pot_percent": progress.pot_percent,
+    }
+
+
+def _place(player: StrategyPlayer, body: _Explore) -> tuple[BettingState, tuple[int, ...]]:
+    betting = read_betting(player.definition, body.betting)
+    return betting, parse_cards(body.board)[: player.definition.board_sizes[betting.round]]
+
+
+def _place_view(player: StrategyPlayer, betting: BettingState, board: tuple[int, ...]) -> dict[str, Any]:
+    definition = player.definition
+    names = position_names(definition)
+    return {
+        "betting": betting.betting_text(),
+        "street": betting.round,
+        "streets": street_names(definition),
+        "path": _path(betting),
+        "finished": betting.finished,
+        "to_act": None if betting.finished else names[betting.player_to_act],
+        "positions": names,
+        "position": betting.player_to_act,
+        "pot": sum(betting.spent),
+        "spent": betting.spent,
+        "stacks": [stack - spent for stack, spent in zip(definition.stacks, betting.spent)],
+        "big_blind": definition.big_blind,
+        "missing_cards": definition.board_sizes[betting.round] - len(board),
+        "board_cards": definition.board_sizes[betting.round],
+    }
+
+
+def _path(betting: BettingState) -> list[dict[str, Any]]:
+    """Every action so far, with the betting before it: the way back."""
+    replay = BettingState(betting.definition)
+    names = position_names(betting.definition)
+    path = []
+    for street, actions in enumerate(betting.actions):
+        for position, action in actions:
+            path.append(
+                {
+                    "before": replay.betting_text(),
+                    "by": names[position],
+                    "street": street,
+                    "text": action.text(betting.definition.limit),
+                    "facing": replay.can_fold(),
+                }
+            )
+            replay.apply(action)
+    return path
+
+
+def _grid(
+    betting: BettingState, board: tuple[int, ...], actions: list[Action], rows: Float, weights: Float
+) -> dict[str, Any]:
+    """Actions with the betting behind each, and a row for every hand: its weight, then the probabilities."""
+    possible: npt.NDArray[np.bool_] = np.logical_not(np.isin(PAIR_CARDS, board).any(axis=1))
+    top = float(weights[possible].max(initial=0.0))
+    shares = weights / top if top > 0.0 else weights
+    total = float(weights[possible].sum())
+    shown: list[list[float] | None] = []
+    for pair in range(len(PAIR_CARDS)):
+        shown.append([round(float(value), 4) for value in (shares[pair], *rows[:, pair])] if possible[pair] else None)
+    choices = []
+    for number, action in enumerate(actions):
+        after = betting.copy()
+        after.apply(action)
+        frequency = float(weights[possible] @ rows[number][possible]) / total if total > 0.0 else 0.0
+        choices.append(
+            {
+                "text": action.text(betting.definition.limit),
+                "betting": after.betting_text(),
+                "frequency": frequency,
+                "facing": betting.can_fold(),
+                "size_pot": _size(betting, action),
+                "all_in": after.spent[betting.player_to_act] >= betting.definition.stacks[betting.player_to_act],
+            }
+        )
+    return {"actions": choices, "hands": shown, "combos": total / top if top > 0.0 else 0.0}
+
+
+def _size(betting: BettingState, action: Action) -> float | None:
+    """A raise as a share of the pot after the call."""
+    if action.raise_to <= betting.max_spent:
+        return None
+    return (action.raise_to - betting.max_spent) / (2.0 * betting.max_spent)

@@ -1,0 +1,106 @@
+// Drills: a spot, a choice, what it costs, and a score that is kept.
+import { ask, bars, cardFace, chips, el, keep, kept, option, percent, say, signed } from "./dom.js";
+
+export function show(place) {
+  const drills = new Drills(place);
+  drills.start();
+  return () => drills.close();
+}
+
+class Drills {
+  constructor(place) {
+    this.place = place;
+    this.onKey = (event) => this.key(event);
+    addEventListener("keydown", this.onKey);
+  }
+
+  close() { this.closed = true; removeEventListener("keydown", this.onKey); }
+
+  async start() {
+    let offered;
+    try {
+      offered = (await ask("/page/opponents")).opponents.filter((one) => one.kind === "strategy");
+    } catch (error) { say(error.message); return; }
+    if (!offered.length) {
+      this.place.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "No strategy to train with"), el("p", {}, "Start the server with one: foldwise serve STRATEGY")));
+      return;
+    }
+    const chosen = kept("drill", {});
+    this.strategy = el("select", { id: "drill-strategy" }, offered.map((one) => option(one.name, one.name, chosen.strategy)));
+    this.kind = el("select", { id: "drill-kind" }, ["any", "preflop", "flop", "turn", "river"].map((kind) => option(kind, kind === "any" ? "any street" : kind, chosen.kind)));
+    for (const control of [this.strategy, this.kind]) control.addEventListener("change", () => { keep("drill", { strategy: this.strategy.value, kind: this.kind.value }); this.ask(); });
+    this.score = el("dl", { class: "totals" });
+    this.spot = el("div", { class: "felt small-felt" });
+    this.bar = el("div", { class: "bar", role: "group", "aria-label": "Your choice" });
+    this.verdict = el("div", { "aria-live": "polite" });
+    this.place.replaceChildren(el("div", { class: "columns" }, el("section", { "aria-label": "Spot" }, this.spot, this.bar, this.verdict),
+      el("section", { class: "panel", "aria-label": "Drills" }, el("h2", {}, "Drills"), el("div", { class: "fields" }, el("label", {}, "Strategy", this.strategy), el("label", {}, "Street", this.kind)),
+        this.score, el("p", { class: "small soft" }, "Spots come from the strategy playing itself. A choice costs the difference between the best action’s value and its own; less than 0.1 bb counts as good."))));
+    this.ask();
+  }
+
+  async ask() {
+    say("");
+    this.verdict.replaceChildren();
+    this.bar.replaceChildren(el("div", { class: "waiting", role: "status" }, "Dealing …"));
+    try {
+      const body = { strategy: this.strategy.value, kind: this.kind.value };
+      const trainee = kept("trainee", null);
+      if (trainee) body.trainee = trainee;
+      this.now = await ask("/page/drill", body);
+      if (this.closed) return;
+      this.done = null;
+      keep("trainee", this.now.trainee);
+      this.draw();
+    } catch (error) { say(error.message); this.bar.replaceChildren(); }
+  }
+
+  name(action) {
+    const now = this.now;
+    if (action === "f") return "Fold";
+    if (action === "c") return now.to_call ? `Call ${chips(now.to_call)}` : "Check";
+    const amount = Number(action.slice(1)) - now.before;
+    const all = now.stacks.you + now.bets.you <= amount ? " (all-in)" : "";
+    return action.length > 1 ? `${now.to_call || now.bets.you ? "Raise to" : "Bet"} ${chips(amount)}${all}` : "Raise";
+  }
+
+  draw() {
+    const now = this.now;
+    this.spot.replaceChildren(el("div", { class: "plate" }, el("span", { class: "who" }, "Opponent"), el("span", { class: "stack" }, chips(now.stacks.bot)), now.bets.bot ? el("span", { class: "bet" }, el("span", { class: "chips" }, chips(now.bets.bot))) : ""),
+      el("div", { class: "middle" }, el("div", { class: "cards board", role: "group", "aria-label": "Board" }, Array.from({ length: 5 }, (_, n) => (now.board[n] ? cardFace(now.board[n]) : el("span", { class: "cardface slot" })))),
+        el("div", { class: "pot" }, `${now.street}, pot ${chips(now.pot)}`), el("div", { class: "small" }, now.betting ? `betting so far: ${now.betting}` : "you are first to act")),
+      el("div", { class: "seat" }, el("div", { class: "cards", role: "group", "aria-label": "Your cards" }, now.cards.map(cardFace)),
+        el("div", { class: "plate" }, el("span", { class: "who" }, `You, ${now.position}`), el("span", { class: "stack" }, chips(now.stacks.you)), now.bets.you ? el("span", { class: "bet" }, el("span", { class: "chips" }, chips(now.bets.you))) : "")));
+    this.bar.replaceChildren(el("div", { class: "main-choices drill-choices" }, now.actions.map((action, n) => el("button", { type: "button", class: action === "f" ? "fold" : action === "c" ? "call" : "bet-now", "data-drill": action, onclick: () => this.answer(action) }, `${this.name(action)} `, el("kbd", {}, String(n + 1))))));
+    this.drawScore(now.score);
+  }
+
+  drawScore(score) {
+    const mean = score.drills ? score.given_up_bb / score.drills : 0;
+    const rows = [["Drills", chips(score.drills)], ["Good choices", score.drills ? percent(score.best / score.drills) : "–"], ["Given up a drill", `${mean.toFixed(2)} bb`], ["Streak, longest", `${score.streak}, ${score.longest_streak}`]];
+    this.score.replaceChildren(...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+    this.score.id = "drill-score";
+  }
+
+  async answer(action) {
+    if (this.busy || this.done) return;
+    this.busy = true;
+    try {
+      const found = this.done = await ask("/page/answer", { drill: this.now.drill, action });
+      const top = Math.max(...found.values_bb);
+      this.verdict.replaceChildren(el("section", { class: "panel verdict", "aria-label": "Verdict" },
+        el("h2", { class: found.good ? "win" : "loss", id: "verdict" }, found.good ? "Well chosen" : `That gives up ${found.given_up_bb.toFixed(2)} bb`),
+        bars(found.actions.map((one, n) => ({ label: this.name(one), share: found.probabilities[n], chosen: one === action, value: `${percent(found.probabilities[n])} ${signed(found.values_bb[n], 2)} bb${found.values_bb[n] === top ? " ★" : ""}` })))));
+      this.bar.replaceChildren(el("button", { type: "button", class: "primary", id: "next-drill", onclick: () => this.ask() }, "Next drill ", el("kbd", {}, "Enter")));
+      this.drawScore(found.score);
+    } catch (error) { say(error.message); }
+    this.busy = false;
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, textarea, select, button, a")) return;
+    if (this.done && (event.key === "Enter" || event.key === "n")) { event.preventDefault(); this.ask(); return; }
+    const number = Number(event.key);
+    if (!this.done && this.now && number >= 1 && number <= this.now.actions.length) { event.preventDefault(); this.answer(this.now.actions[number - 1]); }
+  }
+}

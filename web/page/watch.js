@@ -1,0 +1,88 @@
+// Matches that run on this machine or at a broker, live; finished ones as their report.
+import { ask, cardsText, chips, el, say, signed, socket, svg, tone } from "./dom.js";
+
+export function show(place, query) {
+  const page = new Watch(place);
+  page.list(query.get("match"));
+  return () => page.close();
+}
+
+class Watch {
+  constructor(place) {
+    this.place = place;
+    this.matches = el("ul", { class: "match-list", id: "matches" });
+    this.view = el("section", { class: "panel", "aria-label": "Match", hidden: true });
+    place.replaceChildren(el("div", { class: "columns watch" }, this.view, el("section", { class: "panel", "aria-label": "Matches" }, el("h2", {}, "Matches"), this.matches)));
+  }
+
+  close() { this.closed = true; clearTimeout(this.timer); if (this.line) this.line.close(); }
+
+  async list(wanted) {
+    if (this.closed) return;
+    try {
+      const found = await ask("/page/matches");
+      const all = [...found.folders, ...found.feed];
+      const held = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.match;
+      this.matches.replaceChildren(...(all.length ? all.map((one) => el("li", {}, el("button", { type: "button", "data-match": one.id, "aria-pressed": String(this.current === one.id), onclick: () => this.open(one.id) },
+        one.state === "running" ? el("span", { class: "live", role: "img", "aria-label": "running" }) : "", el("span", {}, el("b", {}, one.title), " ", el("span", { class: "small soft" }, one.players.join(" against "))),
+        one.mean_mbb === undefined || one.mean_mbb === null ? el("span", { class: "small soft" }, one.state) : el("span", { class: `number ${tone(one.mean_mbb)}` }, `${signed(one.mean_mbb, 1)} mbb`))))
+        : [el("li", { class: "soft" }, "No match yet. Start one with -o in a folder this server watches: foldwise match A B -o runs/match")]));
+      if (found.trouble) this.matches.append(el("li", { class: "small soft" }, found.trouble));
+      if (held) { const again = this.matches.querySelector(`[data-match="${CSS.escape(held)}"]`); if (again) again.focus(); }
+      const first = wanted || (this.current ? null : (all.find((one) => one.state === "running") || all[0] || {}).id);
+      if (first && !this.current) this.open(first);
+    } catch (error) { say(error.message); }
+    this.timer = setTimeout(() => this.list(null), 4000);
+  }
+
+  open(match) {
+    if (this.line) this.line.close();
+    this.current = match;
+    history.replaceState(null, "", `#watch?match=${encodeURIComponent(match)}`);
+    for (const button of this.matches.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset.match === match));
+    const line = this.line = socket("/page/watch");
+    line.onopen = () => line.send(JSON.stringify({ match }));
+    line.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      if (message.error) { this.view.hidden = false; this.view.replaceChildren(el("h2", {}, "Match"), el("p", {}, message.error), reportLink(match)); } else this.draw(message.match);
+    };
+    line.onclose = () => { if (!this.closed && this.line === line && this.running) setTimeout(() => { if (!this.closed && this.line === line) this.open(match); }, 2000); };
+  }
+
+  draw(match) {
+    this.running = match.state === "running";
+    this.view.hidden = false;
+    const width = (row) => (row.ci95_mbb === null || row.ci95_mbb === undefined ? "" : ` ± ${chips(Math.round(row.ci95_mbb))}`);
+    const parts = [el("h2", {}, match.state === "running" ? el("span", { class: "live", role: "img", "aria-label": "running" }) : "", match.players.join(" against ") || match.title)];
+    parts.push(el("p", {}, el("b", { id: "watched-hands" }, chips(match.hands)), match.planned ? ` of ${chips(match.planned)} hands` : " hands", match.mean_mbb === undefined ? "" : el("span", {}, ", ", el("b", { class: tone(match.mean_mbb), id: "watched-mean" }, `${signed(match.mean_mbb, 1)}`), `${width(match)} mbb a hand for ${match.players[0]}`)));
+    if (match.curve && match.curve.length > 1) parts.push(curve(match.curve));
+    if (match.rows && match.rows.length) {
+      parts.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Totals" }, el("table", {}, el("tbody", {}, match.rows.map((row) => el("tr", {}, el("td", {}, row.name || ""), el("td", {}, `${signed(row.mean_mbb, 1)}${width(row)}`)))))));
+    }
+    if (match.last && match.last.length) {
+      parts.push(el("h3", {}, "Last hands"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Last hands" }, el("table", {}, el("thead", {}, el("tr", {}, ["hand", "big blind", "button", "board", "betting", "won"].map((name) => el("th", { scope: "col" }, name)))),
+        el("tbody", {}, match.last.map((hand) => el("tr", {}, el("td", {}, hand.label), hand.cards.map((cards, n) => el("td", {}, cardsText(cards), " ", el("span", { class: "small soft" }, hand.names[n]))), el("td", {}, hand.board.length ? cardsText(hand.board) : "–"), el("td", {}, hand.betting), el("td", { class: tone(hand.values[0]) }, `${signed(hand.values[0])} / ${signed(hand.values[1])}`)))))));
+    }
+    if (match.lines && match.lines.length) parts.push(el("h3", {}, "Last hands"), el("ul", { class: "small" }, match.lines.map((line) => el("li", {}, line))));
+    if (!match.id.startsWith("feed:")) parts.push(reportLink(match.id));
+    this.view.replaceChildren(...parts);
+  }
+}
+
+function reportLink(match) {
+  return el("p", {}, el("a", { class: "button", href: `/page/report/${encodeURIComponent(match)}`, target: "_blank", rel: "noopener" }, "Report with the replayer"));
+}
+
+function curve(points) {
+  const width = 640, height = 220, left = 52, bottom = 20;
+  const known = points.flatMap((point) => point.slice(1)).filter((value) => value !== null).concat(0);
+  const low = Math.min(...known), high = Math.max(...known), span = high - low || 1, last = points[points.length - 1][0];
+  const x = (hand) => left + (width - left - 6) * hand / last;
+  const y = (value) => 8 + (height - bottom - 16) * (1 - (value - low) / span);
+  const band = points.filter((point) => point[2] !== null);
+  const path = [...band.map((point) => [point[0], point[3]]), ...band.reverse().map((point) => [point[0], point[2]])].map(([hand, value]) => `${x(hand).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  return svg("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Running total in big blinds with its 95% interval" },
+    path ? svg("polygon", { class: "band", points: path }) : null, svg("line", { class: "zero", x1: left, x2: width, y1: y(0), y2: y(0) }),
+    svg("polyline", { class: "aivat-line", points: points.map((point) => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`).join(" ") }),
+    svg("text", { x: 0, y: y(high) + 4 }, high.toFixed(0)), svg("text", { x: 0, y: y(low) + 4 }, low.toFixed(0)), svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${last} hands, big blinds`));
+}

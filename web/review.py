@@ -1,0 +1,117 @@
+"""Reviewing in the browser: a session of this server, or hands pasted from elsewhere."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from foldwise.agent.strategy_player import check_same_game
+from foldwise.game.cards import card_text
+from foldwise.game.errors import DefinitionError
+from foldwise.matches.report.hand_import import ImportedHands, import_hands
+from foldwise.matches.report.replay import street_names
+from foldwise.matches.scoring.review import BlueprintJudge, Judge, Review, SearchJudge, review_hands
+from foldwise.matches.table.log import LoggedHand, read_log
+from foldwise.web.answers import Body, post
+from foldwise.web.opponents import Opponents, SearchMode
+from foldwise.web.play import PlayRoutes
+from foldwise.web.scores import StrategyValues
+from foldwise.web.solving import SolveQueue
+
+_MOST_HANDS = 2000  # at a time: the rest is for the command
+_MOST_SEARCHED = 30
+_DEAREST = 10
+_MOST_TEXT = 8 << 20
+
+
+class _Review(Body):
+    session: str | None = Field(default=None, max_length=100)
+    text: str | None = Field(default=None, max_length=_MOST_TEXT)
+    strategy: str | None = Field(default=None, max_length=100)
+    search: SearchMode = "off"
+    player: str | None = Field(default=None, max_length=100)
+
+
+class ReviewRoutes:
+    """The route of the review page."""
+
+    def __init__(self, opponents: Opponents, values: StrategyValues, solving: SolveQueue, play: PlayRoutes):
+        self._opponents = opponents
+        self._values = values
+        self._solving = solving
+        self._play = play
+
+    def routes(self) -> list[BaseRoute]:
+        return [post("/page/review", _Review, self._review)]
+
+    async def _review(self, request: Request, body: _Review) -> dict[str, Any]:
+        if (body.session is None) == (body.text is None):
+            raise DefinitionError("review: expected a session or a text of hands")
+        player = body.player
+        if body.session is not None:
+            session = self._play.find(body.session).session
+            hands = list(read_log(session.log_path, session.definition)) if session.log_path.is_file() else []
+            if not hands:
+                raise DefinitionError("this session has no finished hand yet: play one")
+            imported = ImportedHands(session.definition, hands)
+            player = player or session.settings.player
+        else:
+            assert body.text is not None
+            imported = import_hands(body.text, "your text")
+        if body.search != "off" and len(imported.hands) > _MOST_SEARCHED:
+            raise DefinitionError(
+                f"{len(imported.hands):,} hands with search: at most {_MOST_SEARCHED} here, any number by 'foldwise review'"
+            )
+        imported = ImportedHands(imported.definition, imported.hands[-_MOST_HANDS:])
+        user = body.session or request.state.address
+        return await self._solving.run(user, partial(self._judge, imported, body.strategy, body.search, player))
+
+    def _judge(self, imported: ImportedHands, strategy: str | None, search: str, player: str | None) -> dict[str, Any]:
+        names = self._opponents.names()
+        judges: list[Judge] = []
+        name = strategy or (names[0] if names else None)
+        if name is not None:
+            opened = self._opponents.open(name)
+            check_same_game(imported.definition, opened.definition, f"strategy {name!r}")
+            if search != "off":
+                judges.append(SearchJudge(opened, search))
+            judges.append(BlueprintJudge(opened, self._values.get(name)))
+        known = {one for hand in imported.hands for one in hand.names}
+        found = review_hands(imported.hands, judges, [player] if player in known else None)
+        return _shown(imported, found, name, player if player in known else None)
+
+
+def _shown(imported: ImportedHands, found: Review, strategy: str | None, player: str | None) -> dict[str, Any]:
+    unit = imported.definition.big_blind
+    dearest = found.dearest(_DEAREST)
+    shown = {decision.hand for decision in dearest} | {hand.number for hand in imported.hands[-_DEAREST:]}
+    return {
+        "strategy": strategy,
+        "player": player,
+        "big_blind": unit,
+        "streets": street_names(imported.definition),
+        "hands": len(imported.hands),
+        "decisions": len(found.decisions),
+        "given_up_bb": found.given_up_bb,
+        "given_up_mbb_a_hand": 1000 * found.given_up_bb / len(imported.hands),
+        "players": [one.as_dict(unit) for one in found.statistics],
+        "mistakes": [decision.as_dict() for decision in dearest],
+        "played": [
+            {**_hand(hand), "decisions": [one.as_dict() for one in found.decisions if one.hand == hand.number]}
+            for hand in imported.hands
+            if hand.number in shown
+        ],
+    }
+
+
+def _hand(hand: LoggedHand) -> dict[str, Any]:
+    return {
+        "number": hand.number,
+        "names": list(hand.names),
+        "cards": [[card_text(card) for card in cards] for cards in hand.hole_cards],
+        "board": [card_text(card) for card in hand.board],
+        "betting": hand.betting.betting_text(),
+        "values": list(hand.values),
+    }

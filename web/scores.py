@@ -1,0 +1,174 @@
+"""What a session's hands were worth, and what its opponent was thinking: worked out from the log by the scoring room."""
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
+from foldwise.game.betting import BettingState
+from foldwise.game.cards import card_text, cards_text
+from foldwise.game.errors import FormatError
+from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.match_state import view
+from foldwise.matches.report.explanations import explain_hand
+from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, fit_values, load_values, make_values
+from foldwise.matches.scoring.all_in import expected_values
+from foldwise.matches.statistics import estimate
+from foldwise.matches.table.hand import position_of_seat
+from foldwise.matches.table.log import LoggedHand, parse_state_line, read_log, state_lines
+from foldwise.postprocess.language import parse_pipeline
+from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.ranges import TableRanges
+from foldwise.web.opponents import Opponents
+from foldwise.web.session import Session
+
+_KEPT = 64
+_MOST_POINTS = 500
+_SHOWN_HANDS = 12
+_FIRST_SEARCHED = 2  # street
+
+
+class StrategyValues:
+    """The values of each strategy, made at the first use. They are kept beside it where that can be written."""
+
+    def __init__(self, opponents: Opponents):
+        self._opponents = opponents
+        self._values: dict[str, Values] = {}
+
+    def get(self, name: str) -> Values:
+        if name not in self._values:
+            opened = self._opponents.open(name)
+            self._values[name] = load_values(opened.strategy) or _made(opened)
+        return self._values[name]
+
+
+def _made(opened: OpenStrategy) -> Values:
+    try:
+        return make_values(opened, DEFAULT_BOARDS, 0, 1)
+    except OSError:  # a folder that cannot be written: the values are made anew by every server
+        return fit_values(opened.definition, opened.player(Pipeline(), 0).seat, opened.lookup)
+
+
+class SessionScores:
+    """Scores of finished hands, each worked out once. Called from the solving thread alone."""
+
+    def __init__(self, opponents: Opponents, values: StrategyValues):
+        self._opponents = opponents
+        self._values = values
+        self._scored: OrderedDict[Path, list[tuple[float, float, float | None]]] = OrderedDict()
+        self._aivat: dict[tuple[str, str], Aivat] = {}
+
+    def curves(self, log: Path, session: Session) -> dict[str, Any]:
+        """Running totals in big blinds, as won, by all-in expectation and, where it is known, by AIVAT."""
+        scored = self._scored.setdefault(log, [])
+        self._scored.move_to_end(log)
+        while len(self._scored) > _KEPT:
+            self._scored.popitem(last=False)
+        aivat = self._scorer(session)
+        lines = list(state_lines(log)) if log.is_file() else []
+        for line in lines[len(scored) :]:
+            hand = parse_state_line(line, session.definition)
+            position = position_of_seat(Session.USER, hand.number, 2, False)
+            corrected = None
+            if aivat is not None:
+                corrected = -aivat.score(hand, 1 - position)
+            scored.append((hand.values[position], expected_values(hand)[position], corrected))
+        unit = session.definition.big_blind
+        methods: dict[str, Any] = {}
+        for place, name in enumerate(("chips", "all-in", "aivat")):
+            column = [row[place] for row in scored]
+            if not column or any(value is None for value in column):
+                continue
+            values = np.array(column, np.float64)
+            found = estimate(values, unit)
+            methods[name] = {
+                "total_bb": _thinned(np.cumsum(values) / unit),
+                "mean_mbb": found.mean_mbb,
+                "ci95_mbb": found.ci95_mbb if found.count > 1 else None,
+            }
+        return {"hands": len(scored), "methods": methods}
+
+    def _scorer(self, session: Session) -> Aivat | None:
+        """AIVAT knows the bot: its strategy as it plays. A bot that searches, or plays by rules, it does not know."""
+        opponent = session.settings.opponent
+        if opponent.is_bot or opponent.search != "off" or session.definition.num_hole_cards > 2:
+            return None
+        key = (opponent.name, opponent.postprocess)
+        if key not in self._aivat:
+            player = self._opponents.player(opponent, 0)
+            assert isinstance(player, StrategyPlayer)
+            self._aivat[key] = Aivat(session.definition, player, self._values.get(opponent.name))
+        return self._aivat[key]
+
+    def reveal(self, session: Session, number: int) -> dict[str, Any]:
+        """Of a finished hand: the bot's cards, what it considered, and its range at the end."""
+        hand = _find(session, number)
+        bot = position_of_seat(Session.BOT, number, 2, False)
+        revealed: dict[str, Any] = {
+            "cards": [card_text(card) for card in hand.hole_cards[bot]],
+            "decisions": [],
+            "range": [],
+        }
+        opponent = session.settings.opponent
+        if not opponent.is_bot:
+            pipeline = parse_pipeline(opponent.postprocess)
+            player = self._opponents.open(opponent.name).player(pipeline, session.settings.bot_seed)
+            players: list[Any] = [player, None] if bot == 0 else [None, player]
+            considered = [_considered(record) for record in explain_hand(hand, players).values()]
+            if opponent.search != "off":  # what was searched is told by no table
+                considered = [one for one in considered if one["betting"].count("/") < _FIRST_SEARCHED]
+            else:
+                revealed["range"] = _range_text(player, hand, bot)
+            revealed["decisions"] = considered
+        return revealed
+
+
+def _find(session: Session, number: int) -> LoggedHand:
+    for hand in read_log(session.log_path, session.definition):
+        if hand.number == number:
+            return hand
+    raise FormatError(f"hand {number} is not in the session's log")
+
+
+def _considered(record: dict[str, Any]) -> dict[str, Any]:
+    played = record.get("logged", record["action"])
+    return {
+        "betting": record["state"].split(":")[3],
+        "actions": record["actions"],
+        "probabilities": record["postprocessed"],
+        "played": played,
+        "reached": record["reached"],
+    }
+
+
+def _range_text(player: StrategyPlayer, hand: LoggedHand, position: int) -> list[dict[str, Any]]:
+    """The likeliest hands of the bot before its last decision, as its actions until then tell them."""
+    definition = hand.betting.definition
+    if (definition.num_hole_cards, len(definition.deck)) != (2, 52):
+        return []
+    betting = BettingState(definition)
+    last = None
+    for actor, action in (entry for part in hand.betting.actions for entry in part):
+        if actor == position:
+            last = view(betting.copy(), hand.hole_cards, hand.board, position, hand.number)
+        betting.apply(action)
+    if last is None:
+        return []
+    ranges = TableRanges(player).follow(last.betting, last.board, position, hand.number, player.buckets(last)).ranges
+    seen = np.isin(PAIR_CARDS, hand.hole_cards[1 - position]).any(axis=1)
+    shares = np.where(seen, 0.0, ranges[position])
+    total = float(shares.sum())
+    if total <= 0.0:
+        return []
+    order = np.argsort(-shares, kind="stable")[:_SHOWN_HANDS]
+    assert shares.size == NUM_PAIRS
+    return [{"hand": cards_text(PAIR_CARDS[pair].tolist()), "share": float(shares[pair] / total)} for pair in order]
+
+
+def _thinned(total: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:
+    """(hand, total), at most a few hundred points and always the last."""
+    kept = np.unique(np.linspace(0, total.size - 1, min(_MOST_POINTS, total.size)).round().astype(int))
+    return [(int(place) + 1, round(float(total[place]), 3)) for place in kept]

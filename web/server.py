@@ -1,0 +1,79 @@
+"""Listening: uvicorn inside our own loop, at a port known before anything is printed."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from foldwise.game.errors import DefinitionError
+
+_MOST_CONNECTIONS = 2000
+_GRACE_SECONDS = 1  # open connections are cut after this when the server ends
+
+
+class _Server(uvicorn.Server):
+    """Signals are the caller's: an interrupt ends the loop as it does every command's."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def listen(address: str, port: int) -> socket.socket:
+    """A listening socket; port 0 is any free one."""
+    try:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((address, port))
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DefinitionError(f"cannot listen at {address}:{port} ({reason}): give another --port or --bind") from None
+    sock.listen(256)
+    return sock
+
+
+def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until SIGTERM, or until SIGINT, which raises `KeyboardInterrupt` as everywhere.
+
+    `ready` is called once requests are answered.
+    """
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ws_max_size=1 << 16,
+        ws="websockets-sansio",
+    )
+    if asyncio.run(_serve(_Server(config), sock, ready)) == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+async def _serve(server: _Server, sock: socket.socket, ready: Callable[[], None]) -> signal.Signals | None:
+    """The signal that ended it."""
+    loop = asyncio.get_running_loop()
+    ended: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        server.force_exit = server.should_exit  # the second time at once
+        server.should_exit = True
+        ended.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end, number)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    if not serving.done():
+        ready()
+    await serving
+    return ended[0] if ended else None
