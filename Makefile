@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
 	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
 
-.PHONY: help demo demo-network test test-load test-nojit fuzz lint bench pages lock clean
+.PHONY: help demo demo-network test test-load test-nojit fuzz soak audit lint bench pages lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
@@ -14,6 +14,8 @@ help:
 	@echo "make test-load   the tests of network, dealer and matches with every core busy"
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
 	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
+	@echo "make soak    an hour of killed processes and cut connections; SECONDS=120 for two minutes"
+	@echo "make audit   known weaknesses of the locked packages (pip-audit)"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
 	@echo "make pages   the tables of the documentation, from benchmarks/results/"
@@ -60,6 +62,15 @@ test-nojit: $(READY)
 fuzz: $(READY)
 	@FOLDWISE_FUZZ=10000 $(BIN)/python -m pytest -q tests/matches/table/test_fuzz.py tests/matches/network/test_messages.py
 
+SECONDS ?= 3600
+soak: $(READY)
+	@$(BIN)/python benchmarks/soak.py --seconds $(SECONDS)
+
+# In an environment of its own: its packages are none of ours. It asks PyPI, or the service that PIP_AUDIT names.
+audit: $(READY)
+	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; }
+	@$(VENV)-audit/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --progress-spinner off
+
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
@@ -74,4 +85,4 @@ lock:
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache dist build
+	rm -rf $(VENV) $(VENV)-audit .pytest_cache .mypy_cache .ruff_cache dist build

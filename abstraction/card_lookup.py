@@ -17,6 +17,10 @@ from foldwise.game.library import BluffGame
 class CardLookup(Protocol):
     """From cards to buckets."""
 
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Of each street."""
+
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of hole cards and the board so far, dealt in that order."""
 
@@ -25,10 +29,10 @@ class CardLookup(Protocol):
 
 
 def open_card_lookup(strategy: Strategy) -> CardLookup:
-    """What the strategy's cards were bucketed by; a card abstraction stays mapped, not read."""
+    """What the strategy's cards were bucketed by; a card abstraction is checked, and stays mapped."""
     if strategy.manifest.cards is None:
         return enumerated_views(strategy.abstraction_config())
-    cards = CardAbstraction.load(strategy.folder / CARDS, check=False)
+    cards = CardAbstraction.load(strategy.folder / CARDS)
     if cards.fingerprint != strategy.manifest.cards:
         raise FormatError(
             f"{str(strategy.folder / CARDS)!r} is abstraction {cards.fingerprint}, the strategy was solved with "

@@ -94,6 +94,7 @@ class AbstractionConfig(Strict):
                 )
 
 
+_MAX_CHARACTERS = 1 << 16  # of a config: the parser takes the square of what a hostile one has
 Config = TypeVar("Config", bound=AbstractionConfig)
 
 
@@ -103,13 +104,22 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
     A game named by a path is relative to the config's folder; in an override, to the working directory.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if len(text) > _MAX_CHARACTERS:
+            raise DefinitionError(
+                f"config {str(path)!r} has {len(text)} characters, at most {_MAX_CHARACTERS} are read"
+            )
+        data = tomllib.loads(text)
+    except DefinitionError:
+        raise
     except OSError as error:
         raise DefinitionError(
             f"config {str(path)!r}: {error.strerror}: give the path of a config, see configs/"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # not TOML, not text, or a number of thousands of digits
         raise DefinitionError(f"config {str(path)!r} is not TOML: {error}") from None
+    except RecursionError:
+        raise DefinitionError(f"config {str(path)!r} is nested too deep: expected a config, see configs/") from None
     data.setdefault("name", path.stem)
     for key, value in overrides.items():
         _override(data, key, value, str(path))
@@ -149,5 +159,5 @@ def parse_override(text: str) -> tuple[str, Any]:
         raise DefinitionError(f"--set {text!r}: expected key=value, as in --set solver.beta=1000")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return key.strip(), value

@@ -15,7 +15,7 @@ def config_problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         return f"{place}: {_unknown_key(loc, model)}"
     if kind == "model_type":
-        return f"{place}: got {given!r}, expected a section: write [{place}] and its keys below it"
+        return f"{place}: got {_shown(given)}, expected a section: write [{place}] and its keys below it"
     if kind == "missing":
         return f"{place}: missing: give it a value"
     text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
@@ -23,7 +23,16 @@ def config_problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind == "literal_error" and isinstance(given, str):
         allowed = [word.strip(" '") for word in error["ctx"]["expected"].replace(" or ", ",").split(",")]
         text += _did_you_mean(given, allowed)
-    return f"{place}: {text}" + ("" if kind == "value_error" else f" (got {given!r})")
+    return f"{place}: {text}" + ("" if kind == "value_error" else f" (got {_shown(given)})")
+
+
+def _shown(value: object) -> str:
+    """A value as an error may quote it: on one line, and not for pages."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nested as deep
+        return "more than can be shown"
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _unknown_key(loc: Sequence[str | int], model: type[BaseModel]) -> str:

@@ -4,6 +4,7 @@ Small games keep full floats, large ones 16 or 8 bits a probability; rows sum to
 the solver never reached is all zeros in the file: it is marked, and read as uniform.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,8 @@ from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quant
 from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError
 from foldwise.game.library import is_built_in
-from foldwise.game.tree import NODE_DTYPE, Tree
+from foldwise.game.tree import NODE_DTYPE, Tree, wrong_tree
+from foldwise.game.tree_kernels import DECISION
 
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"
@@ -75,7 +77,7 @@ class StrategyManifest(BaseModel):
 
 
 class Strategy:
-    """A strategy folder, mapped into memory. Its tree is checked against its checksums: kernels trust what it says."""
+    """A strategy folder, mapped into memory. Its tree is checked, and the numbers in it: kernels trust what it says."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -95,6 +97,9 @@ class Strategy:
             raise FormatError(
                 f"{str(folder / self._entry('nodes').file)!r} lacks the fields of a tree's nodes: write the folder again"
             )
+        wrong = wrong_tree(self.tree)
+        if wrong is not None:
+            raise FormatError(f"{str(folder)!r} holds no tree that can be walked ({wrong}): write the folder again")
 
     def _entry(self, name: str) -> ArrayEntry:
         return find_entry(self.folder / MANIFEST, self.manifest.arrays, name)
@@ -115,6 +120,20 @@ class Strategy:
         """Check every file against its checksum."""
         for entry in self.manifest.arrays.values():
             verify_array(self.folder, entry)
+
+    def check_rows(self, num_buckets: Sequence[int]) -> None:
+        """Whether the probabilities have a row for every bucket of every decision; `num_buckets` by street."""
+        nodes = self.tree.nodes[self.tree.nodes["kind"] == DECISION]
+        if not len(nodes):
+            return
+        if int(nodes["street"].max()) >= len(num_buckets):
+            raise FormatError(f"strategy {str(self.folder)!r} has more streets than its cards: write the folder again")
+        sizes = np.asarray(num_buckets, np.int64)[nodes["street"]] * nodes["num_children"]
+        if int(nodes["base"].min()) < 0 or int((nodes["base"] + sizes).max()) > len(self._stored):
+            raise FormatError(
+                f"strategy {str(self.folder)!r} has {len(self._stored)} entries, its tree and cards need more: "
+                "write the folder again"
+            )
 
     def row(self, node: int, bucket: int) -> tuple[Float, bool]:
         """The probabilities of an infoset, and whether the solver ever reached it."""

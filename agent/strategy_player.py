@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction
-from foldwise.abstraction.strategy import CARDS, Strategy
+from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.player_spec import PlayerSpec
 from foldwise.agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
 from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
@@ -153,13 +152,11 @@ class OpenStrategy:
                 f"strategy {str(folder)!r} is for {self.strategy.manifest.game!r}, a game without cards"
             )
         self.definition = parse_definition(definition, source=str(folder))
-        self.lookup = open_card_lookup(self.strategy)
-
-    def verify(self) -> None:
-        """Read everything through, the large arrays too: for long work, which a damaged file would spoil at its end."""
+        # Read through before the first hand, the large arrays too: 277 MB take a fraction of a second, and a damaged
+        # file would play on without a word, or lead a kernel astray.
         self.strategy.verify()
-        if self.strategy.manifest.cards is not None:
-            CardAbstraction.load(self.strategy.folder / CARDS)
+        self.lookup = open_card_lookup(self.strategy)
+        self.strategy.check_rows(self.lookup.num_buckets)
 
     def player(self, pipeline: Pipeline, seed: int, translation: Translation = DEFAULT_TRANSLATION) -> StrategyPlayer:
         seat = strategy_seat(self.strategy, self.definition, pipeline, seed, translation)

@@ -11,6 +11,7 @@ from rich.table import Table
 from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.cli.support.outputs import check_picture
+from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class AbstractResult(TypedDict):
     png: NotRequired[str]
 
 
+@holding(lambda request: request.output)
 def abstract(request: AbstractRequest) -> None:
     """Build the card abstraction of a config, or explain it.
 

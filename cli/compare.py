@@ -30,6 +30,7 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
@@ -90,6 +91,7 @@ class CompareRequest:
     as_json: JsonOption = False
 
 
+@holding(lambda request: request.output)
 def compare(request: CompareRequest) -> None:
     """Compare post-processings of one strategy against several opponents, on the same deals.
 
@@ -164,7 +166,6 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
-    opened.verify()
     split = request.broker is not None and not request.local  # whose blocks are kept by the coordinator
     if not split:
         open_output(request.output, "comparison.json", request.resume, request.overwrite)

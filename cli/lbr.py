@@ -17,6 +17,7 @@ from foldwise.cli.options import (
     TranslationOption,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
@@ -110,6 +111,7 @@ LbrReport = TypedDict(
 )
 
 
+@holding(lambda request: request.output)
 def lbr(request: LbrRequest) -> None:
     """Local best response: play hands that exploit DIR as it sits at a table, and say what they win.
 
@@ -193,7 +195,6 @@ def measure(
     method = _method(request)
     steps = parse_steps(with_search(request.postprocess, request.search))
     opened = OpenStrategy(request.directory)
-    opened.verify()
     translation = parse_translation(request.translation)
     street_name = request.from_street or default_street(opened.definition)
     street = parse_street(opened.definition, street_name)

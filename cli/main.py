@@ -40,6 +40,7 @@ COMMANDS = (
     "review",
     "export",
     "convert",
+    "verify",
     "serve",
     "bench",
 )
@@ -119,6 +120,8 @@ def _value_text(error: ValueError) -> str:
     if isinstance(error, ValidationError):  # a number or name no message or file of ours can hold
         first = error.errors()[0]
         return f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another"
+    if "integer string conversion" in str(error):  # Python's own limit of 4,300 digits
+        return "a number of thousands of digits: give a smaller one"
     raise error
 
 
@@ -165,6 +168,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(str(error), 1)
     except (MemoryError, OverflowError) as error:
         return _fail(f"more than this machine can hold ({error}): give smaller numbers", 2)
+    except RecursionError:
+        return _fail("a file is nested too deep to be read: expected one that foldwise or a person wrote", 2)
     except _INPUT_ERRORS as error:
         return _fail(str(error), 2)
     except ValueError as error:

@@ -20,6 +20,7 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, stderr, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import searching
 from foldwise.game.errors import DefinitionError, ProtocolError
 
@@ -79,6 +80,7 @@ class MatchRequest:
     as_json: JsonOption = False
 
 
+@holding(lambda request: request.output)
 def match(request: MatchRequest) -> int:
     """Play a duplicate match: the same cards from both sides, and A's result in mbb per hand.
 

@@ -9,6 +9,7 @@ import typer
 from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
 from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.solver.samplers import samplers_by_needs
 
@@ -73,6 +74,7 @@ class SolveResult(TypedDict):
     head_waiting_share: NotRequired[float]
 
 
+@holding(lambda request: request.output)
 def solve(request: SolveRequest) -> None:
     """Solve a game and write a strategy folder.
 

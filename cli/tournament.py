@@ -25,6 +25,7 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
+from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class TournamentResult(TypedDict):
     cells: list[list[CrossTableCell | None]]
 
 
+@holding(lambda request: request.output)
 def tournament(request: TournamentRequest) -> None:
     """The cross table of all pairs: what each row wins from each column, on the same deals.
 

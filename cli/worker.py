@@ -37,6 +37,7 @@ def worker(request: WorkerRequest) -> None:
     """
     from foldwise.cli.support.broker import open_broker, say
     from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.network.signature import read_signer
     from foldwise.matches.network.worker import Worker, default_name
     from foldwise.matches.table.loop import run_loop
 
@@ -48,6 +49,7 @@ def worker(request: WorkerRequest) -> None:
         request.threads or default_jobs(),
         say,
         request.patience,
+        read_signer(),
     )
     start = time.monotonic()
     try:

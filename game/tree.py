@@ -68,6 +68,29 @@ class Tree(NamedTuple):
         return len(self.nodes)
 
 
+def wrong_tree(tree: Tree) -> str | None:
+    """Why a tree that came from a file cannot be walked; None if it can. Kernels follow its numbers without a look."""
+    nodes, num_nodes = tree.nodes, len(tree.nodes)
+    if not num_nodes or tree.parent.shape != (num_nodes,) or tree.action.shape != (num_nodes,):
+        return "arrays of different lengths"
+    if tree.spent.shape != (num_nodes, 2) or {tree.parent.dtype, tree.action.dtype, tree.spent.dtype} != {
+        np.dtype("<i4")
+    }:
+        return "arrays of other types"
+    index = np.arange(num_nodes)
+    first, count = nodes["first_child"].astype(np.int64), nodes["num_children"].astype(np.int64)
+    if bool(((first <= index) | (first + count > num_nodes))[count > 0].any()):
+        return "a node whose children are elsewhere"
+    decisions = nodes["kind"] == DECISION
+    if bool((decisions & ((count == 0) | (nodes["player"] > 1))).any()):
+        return "a decision without actions or player"
+    if int(nodes["kind"].max()) >= len(KIND_NAMES) or not bool(np.isfinite(nodes["value"]).all()):
+        return "a node of no kind, or worth no number"
+    if int(tree.parent[0]) != -1 or bool(((tree.parent < 0) | (tree.parent >= index))[1:].any()):
+        return "a node whose parent does not stand before it"
+    return None
+
+
 MAX_NODES: Final = 2**27  # 7.5 GB while it is built
 _MAX_CHILDREN: Final = 2**16 - 1
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import card_abstraction_kernels as kernels
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
+from foldwise.abstraction.storage.array_store import copy_file
 from foldwise.game.errors import FormatError
 from foldwise.game.hand_index import hand_index
 
@@ -100,6 +100,7 @@ class CardAbstraction:
             row[kernels.CELLS_START] = sum(part.size for part in cells)
             row[kernels.CELLS_WIDTH] = street.cells.shape[1]
             row[kernels.NUM_CENTRES] = street.centres.shape[1]
+            row[kernels.NUM_BUCKETS] = street.num_buckets
             cells.append(street.cells.ravel())
             if street.method == "nearest":
                 features, centres = street.features, street.centres.reshape(-1, street.centres.shape[2])
@@ -149,9 +150,9 @@ class CardAbstraction:
         return known.index(cards.size)
 
     def copy_to(self, folder: Path) -> None:
-        """Put the abstraction beside what was made with it: by links to its own folder where the disk allows."""
+        """Put the abstraction beside what was made with it. A copy, not a link: damage to one must not reach the other."""
         try:
-            if CardAbstraction.load(folder, check=False).fingerprint == self.fingerprint:
+            if CardAbstraction.load(folder).fingerprint == self.fingerprint:
                 return
         except FormatError:
             pass
@@ -160,7 +161,7 @@ class CardAbstraction:
             return
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=_link_or_copy)
+            shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=copy_file)
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)
         except BaseException:
@@ -175,14 +176,17 @@ class CardAbstraction:
     def load(cls, folder: Path, *, check: bool = True) -> "CardAbstraction":
         """Read a folder; arrays stay memory-mapped. `FormatError` when it is absent, damaged or of another kind."""
         manifest, arrays = load_arrays(folder, KIND, FORMAT_VERSION, check=check)
-        streets = []
+        streets: list[StreetAbstraction] = []
         try:
             for name, fields in zip(STREETS, manifest.made_from["streets"]):
                 own: dict[str, Any] = {**fields, "shape": tuple(fields["shape"])}
                 own |= {key.partition("-")[2]: array for key, array in arrays.items() if key.startswith(f"{name}-")}
                 streets.append(StreetAbstraction(**own))
+            clusters = arrays.get("clusters", _NO_TABLE)
+            for number, street in enumerate(streets):
+                _check_street(street, _num_parents(streets, number, clusters))
             loaded = cls(streets, manifest.made_from["config"], arrays.get("clusters"), manifest.fingerprint)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise FormatError(f"{str(folder / MANIFEST)!r} is damaged ({error}): write the folder again") from None
         loaded.folder = folder
         return loaded
@@ -211,11 +215,41 @@ class CardAbstraction:
         return digest.hexdigest()[:16]
 
 
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+def _num_parents(streets: Sequence[StreetAbstraction], number: int, clusters: NDArray[np.uint16]) -> int:
+    """How many rows of cells or centres a street must have."""
+    match streets[number].parent:
+        case "bucket":
+            return streets[number - 1].num_buckets if number else 1
+        case "cluster":
+            return int(clusters.max()) + 1
+    return 1
+
+
+def _check_street(street: StreetAbstraction, num_parents: int) -> None:
+    """Whether every index a lookup can meet is in range: kernels trust it. A file may be well-formed and from a stranger."""
+    if METHODS[street.method] in (kernels.LOSSLESS, kernels.RAW):
+        return
+    PARENTS[street.parent]
+    if street.method == "nearest":
+        parents, count, width = street.centres.shape
+        if street.features.shape != (street.classes, width) or parents != num_parents:
+            raise ValueError("features and centres of other shapes than its classes and parents")
+        if street.features.dtype != np.uint8 or street.centres.dtype != np.uint8 or not 0 < parents * count <= 2**31:
+            raise ValueError("features or centres of another type")
+        if parents * count > street.num_buckets:
+            raise ValueError(f"{parents * count} centres for {street.num_buckets} buckets")
+        return
+    if street.table.shape != (street.classes,) or street.table.dtype != np.uint16:
+        raise ValueError(f"a table of {street.table.shape} for {street.classes} classes")
+    num_entries = street.num_buckets
+    if street.method == "cells":
+        num_entries = street.cells.shape[1]
+        if street.cells.shape[0] < num_parents or street.cells.dtype != np.int32 or not street.cells.size:
+            raise ValueError(f"cells of {street.cells.shape} for {num_parents} parents")
+        if street.cells.min() < 0 or street.cells.max() >= street.num_buckets:
+            raise ValueError(f"cells beyond its {street.num_buckets} buckets")
+    if int(street.table.max()) >= num_entries:
+        raise ValueError(f"a table beyond its {num_entries} buckets or cells")
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ LOSSLESS, RAW, TABLE, CELLS, NEAREST = range(5)
 NO_PARENT, PARENT_BUCKET, PARENT_CLUSTER = range(3)
 # `plan` is one int64 array: a row of these for each of four streets, then where the index of flops alone begins, then
 # the hand-index tables. Few arrays, because each is handed over by every call; `_nrt=False` as in hand_index_kernels.
-METHOD, PARENT, INDEX, CELLS_START, CELLS_WIDTH, CENTRES_START, NUM_CENTRES, PLAN_ROW = range(8)
+METHOD, PARENT, INDEX, CELLS_START, CELLS_WIDTH, CENTRES_START, NUM_CENTRES, NUM_BUCKETS, PLAN_ROW = range(9)
 CLUSTER_INDEX = 4 * PLAN_ROW
 PLAN_HEADER = CLUSTER_INDEX + 1
 
@@ -52,9 +52,13 @@ def street_bucket(tables, street, parent, cards):
         entry = np.int64(tables.flop_table[place])
     else:
         entry = np.int64(tables.preflop_table[place])
+    # Tables are checked when they are loaded; one that is changed under our hands still leads to no row but ours.
+    last = tables.plan[row + NUM_BUCKETS] - 1
     if method == TABLE:
-        return entry
-    return np.int64(tables.cells[tables.plan[row + CELLS_START] + parent * tables.plan[row + CELLS_WIDTH] + entry])
+        return min(entry, last)
+    width = tables.plan[row + CELLS_WIDTH]
+    bucket = np.int64(tables.cells[tables.plan[row + CELLS_START] + parent * width + min(entry, width - 1)])
+    return min(max(bucket, 0), last)
 
 
 @kernel(_nrt=False)

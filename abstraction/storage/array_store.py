@@ -2,14 +2,16 @@
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
 the current ones, and arrays that no manifest names any more are removed. A crash at any moment leaves the old folder or the
-new one. Arrays are memory-mapped when read; of large ones opening reads nothing, small ones are checked each time.
+new one. Arrays are memory-mapped; whatever is played or solved with is read through and held against its checksum.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import mmap
 import os
+import shutil
 import tokenize
 from collections.abc import Mapping
 from itertools import chain, count
@@ -27,6 +29,7 @@ from foldwise.game.errors import DefinitionError, FormatError, naming
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
 _CHUNK_BYTES = 1 << 24
+_FICLONE = 0x40049409  # Linux, linux/fs.h
 CHECKED_BYTES = 1 << 26  # arrays up to this size are checked against their checksums whenever they are opened
 _MAP_RANDOM_BYTES = 1 << 26  # arrays from this size on are read at random places: read-ahead would only hurt
 
@@ -92,8 +95,15 @@ def check_writable(folder: Path) -> None:
         raise DefinitionError(f"output {str(folder)!r} cannot be written to: give another folder")
 
 
+def check_plain(path: Path, remedy: str = "write the folder again") -> None:
+    """Refuse what is there but is no plain file: to open a pipe would wait for ever."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{str(path)!r} is not a plain file: {remedy}")
+
+
 def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[Any]:
     """Map a `.npy` file read-only; a missing, cut or foreign one is reported by its name."""
+    check_plain(path, remedy)
     try:
         # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
         return np.lib.format.open_memmap(path, mode="r")
@@ -119,13 +129,29 @@ def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
     return plain
 
 
+def copy_file(source: str | Path, target: str | Path) -> None:
+    """Copy a file: sharing its blocks until one of them is written to, where the file system can (`FICLONE`)."""
+    with Path(source).open("rb") as old, Path(target).open("wb") as new:
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
+            return
+        shutil.copyfileobj(old, new, _CHUNK_BYTES)
+
+
+def file_hash(path: Path, num_bytes: int) -> str:
+    """xxh3 of a file's last bytes: the array behind the header. Read in order, where a map of a large array is not."""
+    xxh3 = xxhash.xxh3_128()
+    buffer = bytearray(min(num_bytes, _CHUNK_BYTES))
+    with path.open("rb", buffering=0) as stream:
+        stream.seek(-num_bytes, os.SEEK_END)
+        while size := stream.readinto(buffer):
+            xxh3.update(memoryview(buffer)[:size])
+    return xxh3.hexdigest()
+
+
 def verify_array(folder: Path, entry: ArrayEntry) -> None:
     """Read an array through and compare its checksum; damage is reported by the file's name."""
-    data = memoryview(np.ascontiguousarray(open_array(folder, entry)).reshape(-1).view(np.uint8).data)
-    xxh3 = xxhash.xxh3_128()
-    for start in range(0, len(data), _CHUNK_BYTES):
-        xxh3.update(data[start : start + _CHUNK_BYTES])
-    if xxh3.hexdigest() != entry.xxh3:
+    if file_hash(folder / entry.file, open_array(folder, entry).nbytes) != entry.xxh3:
         raise FormatError(
             f"{str(folder / entry.file)!r} is damaged: its checksum is not the one in the manifest; write the folder again"
         )
@@ -148,6 +174,7 @@ def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> 
 def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> Manifest:
     """Read and check a manifest; `what` names the folder's kind in errors."""
     path = folder / name
+    check_plain(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -162,9 +189,11 @@ def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> 
                 f"{str(path)!r} has format version {version}, expected {expected}: write the folder again"
             )
         return model.model_validate_json(text)
-    except (json.JSONDecodeError, AttributeError):
-        raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise FormatError(f"{str(path)!r}: {place}: {first['msg']}: write the folder again") from None
+    except FormatError:
+        raise
+    except (ValueError, AttributeError, RecursionError):  # no JSON, no object, or a number or nesting beyond all use
+        raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None

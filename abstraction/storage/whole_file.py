@@ -9,6 +9,15 @@ from typing import IO, Any
 from foldwise.game.errors import naming
 
 
+def sync_folder(folder: Path) -> None:
+    """Put a folder's names on disk: a new file in it is sure to be found after a power cut only then."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
 def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
     # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file
@@ -27,11 +36,7 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
 
 
 def written_whole(path: Path, encoding: str = "utf-8") -> contextlib.AbstractContextManager[IO[str]]:

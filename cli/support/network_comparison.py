@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldwise.agent.player_spec import PlayerSpec
+from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.translation import Translation
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of
+from foldwise.matches.network.block_player import BlockPlayer, StrategyShelf
 from foldwise.matches.network.block_store import BlockStore, open_job
 from foldwise.matches.network.coordinator import Coordinator
 from foldwise.matches.network.feed import CellProgress, published
 from foldwise.matches.network.job import make_job
+from foldwise.matches.network.signature import read_signer
 from foldwise.matches.table.loop import run_loop
 
 
@@ -46,6 +48,10 @@ class NetworkComparison:
                 progress.add,
             )
 
+    def _folders(self) -> list[Path]:
+        """All strategies that play: what workers disagree on is settled here."""
+        return [self.folder, *(spec.folder for spec in self.opponents if spec.kind == PlayerKind.STRATEGY)]
+
     def split(self, line: ProgressLine, output: Path | None, resume: bool) -> Comparison:
         """Compare on the workers of the broker; with `output` the blocks played are kept there."""
         opened = open_broker(self.url)
@@ -66,7 +72,16 @@ class NetworkComparison:
                 progress.add_store(store)
 
             try:
-                run_loop(Coordinator(opened, store, say, listen, self.patience_seconds).run())
+                coordinator = Coordinator(
+                    opened,
+                    store,
+                    say,
+                    listen,
+                    self.patience_seconds,
+                    signer=read_signer(),
+                    referee=BlockPlayer(StrategyShelf(*self._folders())).play,
+                )
+                run_loop(coordinator.run())
             finally:
                 store.close()
         return comparison_of(self.table, self.variants, self.opponents, store.values, time.monotonic() - start)

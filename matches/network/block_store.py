@@ -1,18 +1,21 @@
 """The blocks of a split comparison that are done, on disk: each counted once, whatever is repeated.
 
-`job.json` says what is compared; `blocks.jsonl` has a line for every finished block, appended when it arrives. A line
-that a killed process left unfinished is cut off, and its block played again.
+`job.json` says what is compared; `blocks.jsonl` has a line for every finished block, on disk before the block counts,
+and one for every block that is taken back. A line that a killed process left unfinished is cut off, and its block
+played again.
 """
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import IO, Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.abstraction.storage.whole_file import sync_folder, write_whole
+from foldwise.game.arrays import Float
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.messages import (
@@ -77,13 +80,15 @@ class BlockStore:
         self.values = np.full((len(job.first), len(job.second), job.hands), np.nan)
         self._most = job.most_chips()
         self._done = np.zeros(len(self.blocks), bool)
-        self._file = None
+        self.workers: dict[int, str] = {}  # who played what is counted
+        self._file: IO[str] | None = None
         if folder is not None:
             path = folder / BLOCKS_FILE
             if path.exists():
                 drop_unfinished_line(path)
-                self._load(path)
+                self.load(path)
             self._file = path.open("a", encoding="ascii")
+            sync_folder(folder)
 
     @property
     def num_done(self) -> int:
@@ -105,14 +110,19 @@ class BlockStore:
         work = self.blocks[block]
         return cell // len(self.job.second), cell % len(self.job.second), slice(work.first, work.first + work.count)
 
-    def add(self, block: int, packed: str) -> bool:
-        """Count a block's values unless it is counted already: whether they are new.
-
-        Raises `MessageError` for values that are not this block's, or differ from those counted.
-        """
+    def unpack(self, block: int, packed: str) -> Float:
+        """The values of a block; raises `MessageError` for what cannot be."""
         if block >= len(self.blocks):
             raise MessageError(f"block {block}: this job has {len(self.blocks)}")
-        values = unpack_values(packed, self.blocks[block].count, self._most)
+        return unpack_values(packed, self.blocks[block].count, self._most)
+
+    def add(self, block: int, packed: str, worker: str = "") -> bool:
+        """Count a block's values, played by `worker`, unless it is counted already: whether they are new.
+
+        They are on disk when this returns. Raises `MessageError` for values that are not this block's, or differ from
+        those counted.
+        """
+        values = self.unpack(block, packed)
         place = self._place(block)
         if self._done[block]:
             if not np.array_equal(self.values[place], values):
@@ -122,17 +132,34 @@ class BlockStore:
             return False
         self.values[place] = values
         self._done[block] = True
-        if self._file is not None:
-            self._file.write(json.dumps({"block": block, "values": pack_values(values)}) + "\n")
-            self._file.flush()
+        self.workers[block] = worker
+        self._write({"block": block, "worker": worker, "values": pack_values(values)})
         return True
 
-    def _load(self, path: Path) -> None:
+    def discard(self, block: int) -> None:
+        """Take back what was counted: it is to be played again."""
+        self.values[self._place(block)] = np.nan
+        self._done[block] = False
+        self.workers.pop(block, None)
+        self._write({"block": block, "discarded": True})
+
+    def _write(self, entry: dict[str, object]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(entry) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def load(self, path: Path) -> None:
+        """Count the blocks of a file; raises `FormatError` for a line that is none."""
         for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), start=1):
             try:
                 entry = json.loads(line)
-                self.add(int(entry["block"]), str(entry["values"]))
-            except (MessageError, ValueError, KeyError, TypeError) as error:
+                block = int(entry["block"])
+                if entry.get("discarded") is True and 0 <= block < len(self.blocks):
+                    self.discard(block)
+                else:
+                    self.add(block, str(entry["values"]), str(entry.get("worker", "")))
+            except (MessageError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise FormatError(
                     f"{path}: line {number} is not a block ({error}): start again in another folder"
                 ) from None

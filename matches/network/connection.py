@@ -213,7 +213,7 @@ class Link:
         self._outbox.append(Outgoing(topic, payload, retain))
         if len(self._outbox) > _MAX_OUTBOX:
             dropped = self._outbox.popleft()
-            _log.warning("outage too long: message on %r given up", dropped.topic)
+            self.drops.add(dropped.topic, MessageError("the outage is too long: given up, not sent"))
         self._wake.set()
 
     async def flush(self, seconds: float) -> bool:
@@ -332,6 +332,8 @@ class Link:
                     self._receive(topic, payload)
                 except MessageError as error:
                     self.drops.add(topic, error)
+                except Exception as error:  # noqa: BLE001  # no message may end a match, nor a comparison
+                    self.drops.add(topic, MessageError(f"{type(error).__name__}: {str(error)[:200]!r}"))
 
     async def _pump(self, client: aiomqtt.Client, broken: "asyncio.Future[None]") -> None:
         tasks: set[asyncio.Task[None]] = set()

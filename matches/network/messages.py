@@ -47,6 +47,7 @@ Text = Annotated[str, StringConstraints(max_length=400), AfterValidator(_printab
 Line = Annotated[str, StringConstraints(pattern=r"^STATE:", max_length=MAX_LINE), AfterValidator(_printable)]
 Definition = Annotated[str, StringConstraints(max_length=4000)]
 Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Signature = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 Number = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 
@@ -201,6 +202,7 @@ class Task(Message):
     job: Word
     block: Count
     work: Block
+    signature: Signature | None = None
 
 
 class BlockResult(Message):
@@ -214,6 +216,7 @@ class BlockResult(Message):
     values: Annotated[str, StringConstraints(max_length=250_000)] | None = None
     refused: Text | None = None
     missing: Annotated[list[Fingerprint], Field(max_length=2)] = []
+    signature: Signature | None = None
 
 
 class SeatHolder(BaseModel):

@@ -7,6 +7,7 @@ in hand and betting, so a repeat shows, and what a seat has not answered is sent
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections import deque
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ from foldwise.matches.table.dealer import Dealer, MatchSettings
 VERSION_LINE = b"VERSION:2.0.0\r\n"
 OVER_TCP = "tcp"  # in place of the session of a seat taken over TCP
 _MAX_PENDING = 4096
+_SEAT_NUMBER = re.compile(r"[1-9][0-9]?", re.ASCII)
 _CLOSING_SECONDS = 5.0
 
 
@@ -141,7 +143,7 @@ class RemoteTable:
 
     def _receive(self, topic: str, payload: bytes) -> None:
         levels = self._topics.split(topic)
-        if len(levels) != 6 or levels[1] != self._table or not levels[3].isdecimal():
+        if len(levels) != 6 or levels[1] != self._table or not _SEAT_NUMBER.fullmatch(levels[3]):
             raise MessageError("no topic of this table")
         number, part, session = int(levels[3]), levels[4], levels[5]
         if not 1 <= number <= len(self._seats):

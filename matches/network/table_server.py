@@ -20,8 +20,10 @@ from foldwise.matches.table.dealer import Dealer, MatchSettings
 from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import is_complete
 from foldwise.matches.table.log_tail import LogTail
+from foldwise.matches.table.ports import PortTakenError
 
 _TAIL_SECONDS = 1.0
+TAKEN_SECONDS = 10.0  # between attempts at a port that is taken
 _FAILURE_SECONDS = 1.0  # between a match that failed and the next: a port's players may be failing in a loop
 _NOBODY_CAME = "timed out waiting"
 
@@ -147,7 +149,7 @@ class TableServer:
     async def _serve(self, index: int) -> None:
         for number in self._numbers:
             while not await self._deal(index, number):
-                self._status(f"{self._name(number)} table {index + 1}: nobody came; waiting again")
+                self._status(f"{self._name(number)} table {index + 1}: not played; waiting again")
 
     def _name(self, number: int) -> str:
         return f"{self._settings.name}-{number:04d}"
@@ -183,7 +185,12 @@ class TableServer:
                     errors[:] = data
 
             start = time.monotonic()
-            completed = await self._play(settings, index, write_out, write_err)
+            try:
+                completed = await self._play(settings, index, write_out, write_err)
+            except PortTakenError as error:  # this table waits, the others play on
+                self._status(f"{place}: {error}; trying again in {TAKEN_SECONDS:g} s")
+                await asyncio.sleep(TAKEN_SECONDS)
+                return False
         seconds = time.monotonic() - start
         if completed:
             self.num_completed += 1

@@ -25,6 +25,7 @@ from foldwise.matches.network.messages import (
     decode,
     pack_values,
 )
+from foldwise.matches.network.signature import Signer
 
 BEAT_SECONDS = 5.0
 _MAX_QUEUED = 4096
@@ -54,6 +55,7 @@ class Worker:
         threads: int,
         say: Say,
         patience_seconds: float = PATIENCE_SECONDS,
+        signer: Signer | None = None,
     ):
         if strategies is not None and not strategies.is_dir():
             raise DefinitionError(f"--strategies {str(strategies)!r}: expected a folder")
@@ -63,6 +65,7 @@ class Worker:
         self._player = BlockPlayer(self._shelf)
         self._threads = threads
         self._say = say
+        self._signer = signer or Signer()
         self._strategies: list[str] = []
         self._running: set[tuple[str, int]] = set()
         self._answers: OrderedDict[tuple[str, int], bytes] = OrderedDict()
@@ -120,7 +123,7 @@ class Worker:
                 self._link.send(*self._presence(True))
 
     def _receive(self, topic: str, payload: bytes) -> None:
-        task = decode(Task, payload)
+        task = self._signer.check(decode(Task, payload))
         key = (task.job, task.block)
         if key in self._answers:
             self._link.send(self._topics.results(task.job, self.name), self._answers[key])
@@ -147,7 +150,7 @@ class Worker:
 
     def _finish(self, task: Task, result: BlockResult) -> None:
         key = (task.job, task.block)
-        payload = result.encode()
+        payload = self._signer.sign(result).encode()
         self._running.discard(key)
         if result.refused is None:
             self.num_played += 1

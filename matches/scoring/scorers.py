@@ -49,7 +49,6 @@ def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[
     """A strategy as a player, and its values: kept beside the strategy, made at the first use."""
     pipeline = parse_postprocess(spec)
     opened = OpenStrategy(spec.folder)
-    opened.verify()
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(

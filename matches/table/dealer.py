@@ -7,7 +7,7 @@ reference dealer does. Where the reference dies or waits forever, this one ends 
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -15,8 +15,9 @@ from pathlib import Path
 from foldwise.game.betting import Action
 from foldwise.game.dealing import Deal, Shoe
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError, ProtocolError
+from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.game.evaluator import evaluator_tables
+from foldwise.matches.table.echo import Allowance, escaped
 from foldwise.matches.table.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, log_bytes
 from foldwise.matches.table.ports import open_listeners
@@ -55,6 +56,17 @@ class MatchSettings:
     per_hand_ms: int = 7_000
     start_timeout_ms: int = -1  # negative: no limit on the wait for connections
     bind: str = "127.0.0.1"
+
+    def __post_init__(self) -> None:
+        if not self.name or not self.name.isprintable() or ".." in Path(self.name).parts:
+            raise DefinitionError(
+                f"match name {self.name!r}: expected a file's name, without '..' or control characters"
+            )
+        for player in self.players:
+            if not player or not player.isprintable() or set(player) & set("|:"):
+                raise DefinitionError(
+                    f"player name {player!r}: expected a word for the log, without '|', ':' or line ends"
+                )
 
 
 class MatchFailure(ProtocolError):
@@ -95,6 +107,12 @@ def _now() -> int:
     return time.time_ns() // 1000
 
 
+def _load(deals: Iterator[Deal]) -> Deal:
+    """All that the first hand needs."""
+    evaluator_tables()
+    return next(deals)
+
+
 class Dealer:
     """One match. `write_out` gets the lines for stdout, `write_err` the raw bytes for stderr."""
 
@@ -116,6 +134,7 @@ class Dealer:
         self._clock = Clock(settings)
         self.totals = [0.0] * self._num_seats
         self._seats: list[SeatConnection] = []
+        self._allowances = [Allowance() for _ in range(self._num_seats)]
         self._log: LogFile | None = None
         self._transactions: TransactionFile | None = None
         self._positions: list[int] = []  # by seat, in the hand under way
@@ -148,10 +167,10 @@ class Dealer:
     async def run(self) -> bool:
         """Play the match to its end: True if it was completed. `open` comes first."""
         try:
-            # Tables and kernels are loaded while the players start, not at the first deal and showdown.
-            evaluator_tables()
+            # Tables and kernels are loaded while the players start, not at the first deal and showdown; in a thread,
+            # because the loop may have a broker to talk to.
             deals = Shoe(self._definition, self._settings.seed).deals()
-            first = next(deals)
+            first = await asyncio.to_thread(_load, deals)
             await self._connect()
             await self._check_versions()
             await self._play(chain((first,), deals))
@@ -196,8 +215,8 @@ class Dealer:
                 )
             version = read_version(line)
             if version is None:
-                text = line.partition(b"\0")[0].decode("latin-1")
-                raise MatchFailure(f"ERROR: invalid version string {text.removesuffix(chr(10))}")
+                text = escaped(line.partition(b"\0")[0])
+                raise MatchFailure(f"ERROR: invalid version string {text}")
             if not is_supported(version):
                 self._say(f"ERROR: this server is currently using version {OUR_VERSION}\n")
 
@@ -307,25 +326,31 @@ class Dealer:
         while True:
             line = await self._read_answer_line(connection, seat)
             received = _now()
-            if not self._settings.quiet:
-                text = line.partition(b"\0")[0]
-                self._write_err(b"FROM %d at %s %s" % (seat + 1, stamp(received).encode(), text))
             num_lines += 1
             if num_lines % LINES_PER_TURN == 0:
                 await asyncio.sleep(0)
             if is_comment(line):
+                self._echo(seat, received, line, idle=True)
                 if received - sent > COMMENT_PATIENCE * clock.response_limit:
                     raise MatchFailure(f"ERROR: seat {seat + 1} sends only comments", unlike_reference=True)
                 continue
             if not clock.charge(seat, sent, received):
+                self._echo(seat, received, line, idle=True)
                 raise MatchFailure(f"ERROR: seat {seat + 1} ran out of time")
             action, warnings = read_answer(line, hand, requested)
-            for warning in warnings:
-                self._say(warning + "\n")
+            self._echo(seat, received, line, warnings, idle=action is None)
             if action is not None:
                 if self._transactions is not None:
                     self._transactions.write(action, self._definition.limit, hand.number, sent, received)
                 return action
+
+    def _echo(self, seat: int, received: int, line: bytes, warnings: Sequence[str] = (), *, idle: bool) -> None:
+        """A client's line on stderr, and what is wrong with it; lines that answer nothing as far as they are allowed."""
+        text = "".join(f"{warning}\n" for warning in warnings)
+        if not self._settings.quiet:
+            text = f"FROM {seat + 1} at {stamp(received)} {escaped(line)}\n{text}"
+        if text and (not idle or self._allowances[seat].take(text)):
+            self._say(text)
 
     async def _read_answer_line(self, connection: SeatConnection, seat: int) -> bytes:
         limit_seconds = self._settings.response_ms / 1000
@@ -340,6 +365,9 @@ class Dealer:
         return line
 
     async def _close(self) -> None:
+        for seat, allowance in enumerate(self._allowances):
+            if allowance.num_unsaid:
+                self._say(f"WARNING: {allowance.num_unsaid} further lines of seat {seat + 1} that answered nothing\n")
         for listener in self.listeners:
             listener.close()
         for connection in self._seats:

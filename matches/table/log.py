@@ -72,13 +72,17 @@ class LogFile:
 def drop_unfinished_line(path: Path) -> None:
     """Cut off what a killed writer left of its last line."""
     with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        tail_start = max(0, size - (1 << 16))
-        file.seek(tail_start)
-        tail = file.read()
-        whole = tail_start + tail.rfind(b"\n") + 1
+        start = size = file.seek(0, os.SEEK_END)
+        found = -1
+        while start > 0 and found < 0:  # a line may be longer than any piece
+            end, start = start, max(0, start - (1 << 16))
+            file.seek(start)
+            found = file.read(end - start).rfind(b"\n")
+        whole = start + found + 1
         if whole < size:
             file.truncate(whole)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def state_lines(path: Path) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Listening sockets: the ports given, or those the reference dealer would try for the seed."""
 
+import errno
 import socket
 from collections.abc import Iterator
 
@@ -61,10 +62,18 @@ def open_listeners(address: str, ports: tuple[int, ...], num_seats: int, seed: i
     return listeners
 
 
+class PortTakenError(DefinitionError):
+    """Another program listens at the port, for now."""
+
+
 def _listen_given(address: str, port: int) -> socket.socket:
     try:
         return _listen(address, port)
     except (OSError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise PortTakenError(
+                f"cannot listen on {address}:{port}, it is taken: give a free port, or 0 for any"
+            ) from None
         raise DefinitionError(f"cannot listen on {address}:{port} ({error}): give a free port, or 0 for any") from error
 
 

@@ -170,7 +170,7 @@ def make_child(spec: ChildSpec) -> ClusterChild:
     """Make a child from its spec and the run's folder, at the run's last checkpoint if there is one."""
     config = check_config(spec.config, RunConfig, f"child {spec.number}")
     folder = Path(spec.folder)
-    cards = CardAbstraction.load(folder / CARDS, check=False)
+    cards = CardAbstraction.load(folder / CARDS)
     game, board_cards = card_game(config, cards)
     piece = child_piece(game, spec.clusters)
     needed, available = 16 * piece.num_entries, available_bytes()

@@ -20,7 +20,11 @@ _CLOSING_SECONDS = 10.0
 _STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
 _AUTO = "auto"  # the one that runs on this machine, or one of our own
 _CLIENT = "ray://"  # before the address of Ray's own proxy
-_KNOCK_SECONDS = 5.0
+_KNOCK_SECONDS = 15.0
+# Ray speaks gRPC: the client's opening of HTTP/2 with empty settings (RFC 9113, 3.4), which a server answers at once.
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+# Ray's agents look for a server that died with us for a minute; they end by themselves once they give it up.
+_GIVE_UP = ("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
 
 
 def check_address(address: str) -> None:
@@ -32,9 +36,26 @@ def check_address(address: str) -> None:
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
         raise DefinitionError(f"--ray {address!r}: expected auto, local or HOST:PORT, as in 10.0.0.1:6379")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS) as sock:
+            sock.sendall(_HELLO)
+            if not sock.recv(1):
+                raise _no_cluster(address, "it hangs up")
+    except TimeoutError:
+        raise _no_cluster(address, f"no answer within {_KNOCK_SECONDS:g} s") from None
     except OSError as error:
         raise _no_cluster(address, error.strerror or str(error)) from None
+
+
+def _keep_to_this_machine() -> None:
+    """Have the daemons of a cluster of our own listen on loopback alone: who reaches a port of Ray's can run programs.
+
+    Where Ray knows of no clusters, as on Windows, it takes 127.0.0.1 for its address and binds to it; the variable
+    says so, to processes that have not loaded Ray yet.
+    """
+    from ray._private import ray_constants
+
+    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
+    ray_constants.ENABLE_RAY_CLUSTER = False
 
 
 def _no_cluster(address: str, reason: str) -> DefinitionError:
@@ -93,6 +114,8 @@ class RayEngine:
 
     def _start_own(self, cores: int) -> None:
         """A cluster on this machine, which ends with this process. On a busy machine Ray may need another try."""
+        os.environ.setdefault(*_GIVE_UP)
+        _keep_to_this_machine()
         for last in (False, False, True):
             try:
                 self._ray.init(

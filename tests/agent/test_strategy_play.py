@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
 from foldwise.agent.client import play_match
@@ -17,7 +20,7 @@ from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
 from foldwise.game.dealing import Shoe
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
 from foldwise.game.match_state import parse_match_state
 from foldwise.game.tree_kernels import DECISION
@@ -329,16 +332,55 @@ def test_inspect_says_what_is_wrong(folders, capsys, arguments, complaint):
     assert error.count("\n") == 1
 
 
+def test_a_damaged_strategy_is_not_played(folders, tmp_path, capsys, monkeypatch):
+    """However large: a strategy's probabilities are read through before the first hand."""
+    monkeypatch.setattr("foldwise.abstraction.strategy.CHECKED_BYTES", 0)
+    folder = Path(shutil.copytree(folders[0], tmp_path / "damaged"))
+    (path,) = folder.glob("probabilities-*.npy")
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert main(["match", f"strategy:{folder}", "bot:call", "--hands", "10", "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "is damaged" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "field, value, reason",
+    [
+        ("first_child", 0, "children are elsewhere"),
+        ("num_children", 60_000, "children are elsewhere"),
+        ("player", 2, "without actions or player"),
+        ("kind", 9, "of no kind"),
+        ("street", 7, "more streets than its cards"),
+        ("base", -1, "need more"),
+        ("base", 10**9, "need more"),
+    ],
+)
+def test_a_stranger_s_tree_that_cannot_be_walked_is_refused(folders, tmp_path, field, value, reason):
+    """Well-formed, with the right checksums, and wrong."""
+    folder = Path(shutil.copytree(folders[0], tmp_path / "strange"))
+    strategy = Strategy(folder)
+    nodes = strategy.tree.nodes.copy()
+    nodes[field][0] = value
+    entry = write_array(folder, "nodes-strange", nodes)
+    manifest = strategy.manifest.model_copy(update={"arrays": {**strategy.manifest.arrays, "nodes": entry}})
+    commit_manifest(folder, "manifest.json", manifest)
+    with pytest.raises(FormatError, match=reason):
+        OpenStrategy(folder)
+
+
 async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     """The script plays, as a program of its own, the hands the strategy plays in memory."""
     script = run(capsys, "startme", folders[0], "--postprocess", "purify", "--seed", 3)["script"]
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 20, 6), tmp_path)
+    (tmp_path / "foldwise.py").write_text("raise SystemExit('a stranger')")  # where it is started: not to be imported
     program = await asyncio.create_subprocess_exec(
-        script, "127.0.0.1", str(table.ports[0]), stderr=asyncio.subprocess.DEVNULL
+        script, "127.0.0.1", str(table.ports[0]), cwd=tmp_path, stderr=asyncio.subprocess.DEVNULL
     )
     await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
-    assert await asyncio.wait_for(program.wait(), 60.0) == 0
+    assert await asyncio.wait_for(program.wait(), 300.0) == 0
     outcome = await table.finish()
     assert not outcome.complaints()
     player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)

@@ -1,5 +1,6 @@
 """Percentile buckets, bucket lookup and the abstraction's folder, over made-up strengths where real ones are slow."""
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -284,6 +285,58 @@ def test_folder_notices_damage(tmp_path):
     path.write_bytes(content)
     with pytest.raises(FormatError, match="damaged"):
         CardAbstraction.load(tmp_path / "x")
+
+
+def spoil(abstraction, **changed):
+    """The same abstraction with other arrays on its second street: its checksums will be right, its numbers not."""
+    streets = list(abstraction.streets)
+    streets[1] = replace(streets[1], **changed)
+    return CardAbstraction(streets, {}, abstraction.clusters if abstraction.clusters.size else None)
+
+
+@pytest.mark.parametrize(
+    "methods, spoiled",
+    [
+        (("table", "table"), lambda street: {"table": street.table + np.uint16(1)}),
+        (("table", "table"), lambda street: {"table": street.table[:-1]}),
+        (("table", "table"), lambda street: {"num_buckets": 6}),
+        (("table", "cells bucket"), lambda street: {"cells": street.cells + np.int32(1)}),
+        (("table", "cells bucket"), lambda street: {"cells": -street.cells}),
+        (("table", "cells bucket"), lambda street: {"cells": street.cells[:6]}),
+        (("table", "cells bucket"), lambda street: {"table": street.table + np.uint16(1)}),
+        (("lossless", "nearest cluster"), lambda street: {"features": street.features[:, :2]}),
+        (("lossless", "nearest cluster"), lambda street: {"features": street.features[:100]}),
+        (("lossless", "nearest cluster"), lambda street: {"centres": street.centres[:4]}),
+        (("lossless", "nearest cluster"), lambda street: {"num_buckets": 19}),
+    ],
+)
+def test_a_stranger_s_folder_with_numbers_out_of_range_is_refused(methods, spoiled, tmp_path):
+    abstraction = made_up(methods)
+    spoil(abstraction, **spoiled(abstraction.streets[1])).save(tmp_path / "x")
+    with pytest.raises(FormatError, match="write the folder again"):
+        CardAbstraction.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("methods", [("table", "table"), ("table", "cells bucket")])
+def test_tables_changed_under_our_hands_lead_to_no_foreign_row(methods, tmp_path):
+    made_up(methods).save(tmp_path / "x")
+    loaded = CardAbstraction.load(tmp_path / "x")
+    for path in (tmp_path / "x").glob("flop-*.npy"):
+        np.lib.format.open_memmap(path, mode="r+")[...] |= 0x4000
+    hands = np.array([np.random.default_rng(1).choice(52, 5, replace=False) for _ in range(50)], np.uint8)
+    buckets = loaded.bucket_hands(1, hands)
+    assert buckets.min() >= 0 and buckets.max() < loaded.num_buckets[1]
+
+
+def test_damage_to_a_copy_does_not_reach_the_original(tmp_path):
+    made_up(("table",)).save(tmp_path / "cache")
+    CardAbstraction.load(tmp_path / "cache").copy_to(tmp_path / "strategy")
+    np.lib.format.open_memmap(tmp_path / "strategy" / "preflop-table.npy", mode="r+")[...] = 3
+    with pytest.raises(FormatError, match="damaged"):
+        CardAbstraction.load(tmp_path / "strategy")
+    original = CardAbstraction.load(tmp_path / "cache")
+    original.copy_to(tmp_path / "strategy")  # a damaged copy is made again
+    assert CardAbstraction.load(tmp_path / "strategy").fingerprint == original.fingerprint
 
 
 def test_fingerprint_depends_on_tables():

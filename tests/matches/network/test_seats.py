@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,9 @@ from foldwise.cli.support.local_broker import LocalBroker
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.game.library import find_definition
 from foldwise.matches.network.connection import BrokerError, Link, read_broker
-from foldwise.matches.network.messages import SeatPresence
+from foldwise.matches.network.messages import MessageError, SeatPresence
 from foldwise.matches.network.player import RemoteSeat
+from foldwise.matches.network.seats import RemoteTable
 from foldwise.matches.network.table_server import TableServer, deal_at_broker
 from foldwise.matches.table.log import is_complete
 from tests.support.network import ROOT, SECONDS, Listener, at, broker_name, ended, start_broker, until, url, within
@@ -286,6 +288,60 @@ async def test_table_server_at_a_broker_goes_on_after_a_failure(local_broker, tm
     await within(asyncio.gather(sit(broker, 0), sit(broker, 1)))
     assert await within(serving) == 1
     assert status[-1] == "1 matches completed, 1 failed"
+
+
+async def test_a_taken_port_holds_up_its_own_table_only(tmp_path, monkeypatch):
+    """The first table's port is taken until the second has played its match."""
+    monkeypatch.setattr("foldwise.matches.network.table_server.TAKEN_SECONDS", 0.05)
+    status = []
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        base = make_settings(LEDUC.to_text(), 5, 7, ports=(port, 0))
+        serving = asyncio.create_task(TableServer(base, 2, 2, tmp_path, status.append, quiet).run())
+
+        async def play_at(table):
+            await until(lambda: any(f"{table}: seed" in line for line in status), f"{table} open")
+            line = next(line for line in status if f"{table}: seed" in line)
+            ports = map(int, line.partition("ports ")[2].split())
+            await asyncio.gather(
+                *(asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", at) for seat, at in enumerate(ports))
+            )
+
+        await play_at("table 2")
+        await until(lambda: any("5 hands" in line for line in status), "the second table's match")
+        assert any("table 1" in line and "is taken" in line for line in status)
+    await play_at("table 1")
+    assert await within(serving) == 0
+    assert status[-1] == "2 matches completed, 0 failed"
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "١", "²", "0", "01", "-1", "+1", "1 ", "", "3"])
+async def test_a_topic_of_no_seat_harms_nobody(local_broker, tmp_path, number):
+    broker = at(local_broker)
+    ports = [1, 2]
+    table = RemoteTable(broker, "demo", settings(), ports, quiet)
+    topic = broker.topics.seat("demo", number, "presence", "x")
+    with pytest.raises(MessageError, match=r"no topic of this table|has 2 seats"):
+        table._receive(topic, SeatPresence(session="x").encode())
+
+
+async def test_no_exception_of_a_receiver_ends_a_link(local_broker, caplog):
+    broker = at(local_broker)
+    heard = []
+
+    def receive(topic, payload):
+        heard.append(payload)
+        int(payload)
+
+    async with Listener(broker) as sender:
+        link = Link(broker, subscribe=[broker.topics.table("t")], receive=receive)
+        async with link:
+            await within(link.connected.wait())
+            for payload in (b"9" * 5000, b"x", b"1"):
+                sender.link.send(broker.topics.table("t"), payload)
+            await until(lambda: len(heard) == 3, "all three")
+            assert link.connected.is_set()
+        assert link.drops.dropped == 2
 
 
 # The shipped access list, by delivery: refusals are silent.

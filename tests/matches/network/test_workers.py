@@ -29,6 +29,7 @@ from foldwise.matches.network.connection import BrokerError, Link, read_broker
 from foldwise.matches.network.coordinator import Coordinator
 from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
+from foldwise.matches.network.signature import read_signer
 from foldwise.matches.network.worker import Worker, program_version
 from tests.support.hostile import random_payload
 from tests.support.network import (
@@ -188,7 +189,7 @@ async def test_split_over_two_workers_is_the_same_bit_for_bit(local_broker, stra
     async with workers(broker, strategies, "w1", "w2", each=meet_first) as made:
         await within(Coordinator(broker, store, said).run())
         assert np.array_equal(store.values, expected)
-        assert sum(worker._num_played for worker in made) == len(store.blocks)
+        assert sum(worker._num_played for worker in made) == len(store.blocks) + 1  # one is played by both
         assert all(worker._num_played > 0 for worker in made)
     assert sorted(said) == ["worker w1: 1 threads", "worker w2: 1 threads"]
 
@@ -210,7 +211,7 @@ async def test_repeated_and_delayed_messages_count_once(local_broker, strategies
     async with echoes:
         await within(echoes.connected.wait())
         async with workers(broker, strategies, "w1", "w2") as made:
-            coordinator = Coordinator(broker, store, quiet)
+            coordinator = Coordinator(broker, store, quiet, checked_share=0.0)
             await within(coordinator.run())
             played = sum(worker._num_played for worker in made)
     assert np.array_equal(store.values, expected)
@@ -238,12 +239,12 @@ async def test_blocks_of_a_killed_worker_go_to_another(local_broker, strategies,
         running = asyncio.create_task(Coordinator(broker, store, said).run())
         await within(asyncio.to_thread(process.stdout.readline))  # in the middle of a block
         async with workers(broker, strategies, "good"):
-            await until(lambda: store.num_done == len(store.blocks) - 4, "all but the stuck worker's blocks")
+            await until(lambda: store.num_done >= len(store.blocks) - 3, "all but the stuck worker's blocks")
             process.send_signal(signal.SIGKILL)
             await within(running)
         process.stdout.close()
     assert np.array_equal(store.values, expected)
-    assert said.having("stuck is gone", "its 4 blocks go to others")
+    assert said.having("stuck is gone", "its 2 blocks go to others")
 
 
 async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, expected):
@@ -262,7 +263,7 @@ async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, e
             clock = Clock()
             coordinator = Coordinator(broker, store, said, patience_seconds=1e9, silent_seconds=60.0, clock=clock)
             running = asyncio.create_task(coordinator.run())
-            await until(lambda: store.num_done == len(store.blocks) - 2, "all but the ghost's blocks")
+            await until(lambda: store.num_done >= len(store.blocks) - 3, "all but the ghost's blocks")
             clock.advance(61.0)  # the good worker is silent too, until its next beat
             await within(running)
         link.send(broker.topics.presence("ghost"), b"", True)
@@ -284,6 +285,154 @@ async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, j
         clock.advance(61.0)
         with pytest.raises(ProtocolError, match=r"has strategy .* given up"):
             await within(running)
+
+
+async def test_results_count_only_from_the_worker_a_block_was_given_to(local_broker, strategies, job, expected, caplog):
+    """A stranger answers every block; another worker, announced and idle, answers those of its neighbour."""
+    broker = at(local_broker)
+    store, said = BlockStore(job, None), Lines()
+    neighbour = WorkerPresence(worker="neighbour", session="s", online=True, threads=4, program=program_version())
+    forger = Link(broker)
+    player = GatedPlayer(StrategyShelf(strategies), 0)
+    coordinator = Coordinator(broker, store, said, checked_share=0.0, silent_seconds=1e9)
+    async with forger, workers(broker, strategies, "good", player=player):
+        await within(forger.connected.wait())
+        running = asyncio.create_task(coordinator.run())
+        await until(lambda: "good" in coordinator._helpers, "the worker")
+        forger.send(broker.topics.presence("neighbour"), neighbour.encode(), True)  # without strategies: gets no blocks
+        await until(lambda: "neighbour" in coordinator._helpers, "its neighbour")
+        for block in range(len(store.blocks)):
+            for name in ("nobody", "neighbour"):
+                values = pack_values(np.full(500, 1.0))
+                result = BlockResult(job=job.job, block=block, worker=name, values=values)
+                forger.send(broker.topics.results(job.job, name), result.encode())
+        await until(lambda: coordinator._link.drops.dropped == 2 * len(store.blocks), "all dropped")
+        assert store.num_done == 0
+        player.gate.set()
+        await within(running)
+        forger.send(broker.topics.presence("neighbour"), b"", True)
+        assert await forger.flush(SECONDS)
+    assert np.array_equal(store.values, expected)
+    assert set(store.workers.values()) == {"good"}
+
+
+async def test_capacity_is_earned_and_late_blocks_go_to_others(local_broker, strategies, job, expected):
+    """A presence that claims 4,096 threads and only beats: it gets one thread's blocks, and not for ever."""
+    broker = at(local_broker)
+    store, said, clock = BlockStore(job, None), Lines(), Clock()
+    fingerprints = StrategyShelf(strategies).scan()
+    given = []
+    idle = Link(broker, subscribe=[broker.topics.tasks("idle")], receive=lambda topic, payload: given.append(payload))
+
+    def beat():
+        presence = WorkerPresence(
+            worker="idle", session="s", online=True, threads=4096, program=program_version(), strategies=fingerprints
+        )
+        idle.send(broker.topics.presence("idle"), presence.encode(), True)
+
+    async with idle:
+        await within(idle.connected.wait())
+        beat()
+        coordinator = Coordinator(broker, store, said, silent_seconds=1e9, patience_seconds=1e9, clock=clock)
+        running = asyncio.create_task(coordinator.run())
+        await until(lambda: len({decode(Task, payload).block for payload in given}) == 2, "its two blocks")
+        for _ in range(3):
+            await until(lambda: len(coordinator._helpers["idle"].held) == 2, "two blocks held")
+            clock.advance(601.0)
+            await until(
+                lambda: (
+                    "idle" not in coordinator._helpers
+                    or not coordinator._helpers["idle"].given
+                    or min(coordinator._helpers["idle"].given.values()) == clock()
+                ),
+                "blocks taken back",
+            )
+        await until(lambda: said.having("idle is set aside"), "a word about it")
+        async with workers(broker, strategies, "good"):
+            await within(running)
+        idle.send(broker.topics.presence("idle"), b"", True)
+        assert await idle.flush(SECONDS)
+    assert np.array_equal(store.values, expected)
+
+
+async def test_a_worker_that_fails_is_set_aside_and_the_rest_go_on(local_broker, strategies, job, expected):
+    broker = at(local_broker)
+    store, said = BlockStore(job, None), Lines()
+
+    def damage(worker):
+        def play(block):
+            raise FormatError("'two/probabilities.npy' is damaged")
+
+        if worker.name == "bad":
+            worker._player.play = play
+
+    async with workers(broker, strategies, "bad", "good", each=damage):
+        await within(Coordinator(broker, store, said).run())
+    assert np.array_equal(store.values, expected)
+    assert all("is damaged" in line for line in said.having("bad is set aside"))
+
+
+@pytest.mark.parametrize("others", [("honest",), ()])
+async def test_a_liar_is_found_and_nothing_it_said_counts(local_broker, strategies, job, expected, tmp_path, others):
+    """It adds a chip to every tenth pair. With every block checked, by another worker or here, it is caught at once."""
+    broker = at(local_broker)
+    store, said = BlockStore(job, tmp_path), Lines()
+    referee = BlockPlayer(StrategyShelf(strategies)).play
+
+    def lie(worker):
+        play = worker._player.play
+        if worker.name == "liar":
+            worker._player.play = lambda block: play(block) + (np.arange(block.count) % 10 == 0)
+
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(workers(broker, strategies, "liar", *others, each=lie))
+        coordinator = Coordinator(broker, store, said, referee=referee, checked_share=1.0)
+        running = asyncio.create_task(coordinator.run())
+        await until(lambda: said.having("liar is set aside", "was wrong"), "the liar found out")
+        await stack.enter_async_context(workers(broker, strategies, "late"))
+        await within(running)
+    assert np.array_equal(store.values, expected)
+    store.close()
+    assert "liar" not in BlockStore(job, tmp_path).workers.values()
+
+
+def test_blocks_taken_back_stay_so_on_disk(job, tmp_path):
+    store = BlockStore(job, tmp_path)
+    store.add(3, pack_values(np.zeros(500)), "liar")
+    store.add(4, pack_values(np.ones(500)), "good")
+    store.discard(3)
+    store.add(3, pack_values(np.ones(500)), "good")
+    store.close()
+    with (tmp_path / BLOCKS_FILE).open("a") as file:
+        file.write('{"block": 5, "values": "' + "x" * 200_000)  # torn, and longer than a piece of the file's end
+    again = BlockStore(job, tmp_path)
+    assert again.num_done == 2 and again.workers == {3: "good", 4: "good"}
+    assert np.all(again.values[~np.isnan(again.values)] == 1.0)
+    again.close()
+
+
+async def test_a_job_with_a_secret_takes_signed_messages_only(local_broker, strategies, job, expected, caplog):
+    broker = at(local_broker)
+    store = BlockStore(job, None)
+    signer = read_signer({"FOLDWISE_JOB_SECRET": "0123456789abcdef"})
+
+    def initiate(worker):
+        if worker.name == "initiated":
+            worker._signer = signer
+
+    async with workers(broker, strategies, "initiated", "stranger", each=initiate) as made:
+        coordinator = Coordinator(broker, store, quiet, signer=signer, silent_seconds=1e9, checked_share=0.0)
+        running = asyncio.create_task(coordinator.run())
+        await until(lambda: "stranger" in coordinator._helpers, "the stranger's presence")
+        await until(lambda: store.num_done >= len(store.blocks) - 2, "all but what the stranger was given")
+        coordinator._release("stranger", "is asked to leave")
+        await within(running)
+        assert np.array_equal(store.values, expected)
+        assert set(store.workers.values()) == {"initiated"}
+        assert made[0]._num_played == len(store.blocks)
+    assert any("right signature" in record.getMessage() for record in caplog.records)
+    with pytest.raises(DefinitionError, match="16 or more"):
+        read_signer({"FOLDWISE_JOB_SECRET": "short"})
 
 
 async def test_a_task_for_an_unknown_strategy_is_refused(local_broker, strategies, job, tmp_path):
@@ -380,14 +529,17 @@ async def test_killed_coordinator_is_resumed(local_broker, strategies, opponents
             [sys.executable, "-m", "foldwise.cli.main", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
         )
         with ended(process):
-            await until(lambda: blocks.exists() and blocks.read_text().count("\n") >= 7, "seven blocks on disk")
+            await until(
+                lambda: blocks.exists() and blocks.read_text().count("\n") >= 6, "six blocks on disk"
+            )  # the seventh may wait for another worker
             process.send_signal(signal.SIGKILL)
             process.wait()
+        num_done = blocks.read_text().count("\n")
         player.gate.set()
         assert await asyncio.to_thread(main, arguments) == 2  # not without --resume
         assert await asyncio.to_thread(main, [*arguments, "--resume"]) == 0
     out, err = capfd.readouterr()
-    assert "24 blocks, 7 of them done" in err
+    assert f"24 blocks, {num_done} of them done" in err
     result = json.loads(out)
     for row, pairs in zip(result["rows"], expected):
         for cell, values in zip(row["results"], pairs):

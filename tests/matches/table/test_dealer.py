@@ -213,6 +213,46 @@ async def test_comments_do_not_hold_the_match_for_ever(tmp_path, own_time):
     assert outcome.log.endswith("# ERROR: seat 2 sends only comments\n")
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_one_client_cannot_fill_the_disk(tmp_path, monkeypatch, own_time, quiet):
+    """Lines that answer nothing are echoed and complained of up to a bound, then counted; answers always are."""
+    monkeypatch.setattr("foldwise.matches.table.echo.MAX_IDLE_BYTES", 5000)
+    noise = b"# " + b"n" * 1000 + b"\n" + b"MATCHSTATE:9:9::\n"
+    outcome = await drive(
+        make_settings(HUNL, 1, 1, quiet=quiet),
+        [VERSION, VERSION + 500 * noise + b"MATCHSTATE:1:0::|Kd5c:f\r\n"],
+        tmp_path,
+    )
+    assert outcome.completed
+    assert len(outcome.err) < 10_000
+    assert b"further lines of seat 2 that answered nothing" in outcome.err
+    if not quiet:
+        assert outcome.err.count(b"nnn") > 1 and b"MATCHSTATE:1:0::|Kd5c:f" in outcome.err
+
+
+async def test_bytes_of_a_client_are_escaped(tmp_path):
+    hostile = b"#\x1b[2J\x07\xff\n"
+    table = Table(make_settings(HUNL, 1, 1, quiet=False), tmp_path)
+    other = asyncio.create_task(_call_always(table.ports[0]))
+    reader, writer = await open_seat(table.ports[1])
+    await send_all(writer, VERSION)
+    line = await reader.readline()
+    await send_all(writer, hostile + line.rstrip(b"\r\n") + b":f\r\n")
+    outcome = await table.finish()
+    writer.close()
+    await other
+    assert outcome.completed
+    assert rb"#\x1b[2J\x07\xff" in outcome.err and b"\x1b" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    "name, players", [("a\nb", "AB"), ("../a", "AB"), ("", "AB"), ("m", ("A|C", "B")), ("m", ("A", "B:1"))]
+)
+def test_names_that_would_break_a_log_or_leave_the_folder_are_refused(name, players):
+    with pytest.raises(DefinitionError, match="name"):
+        MatchSettings(name, "g", parse_definition(HUNL, "test"), 1, 1, tuple(players))
+
+
 async def test_answer_without_line_end_before_end_of_stream_counts(tmp_path):
     """One hand: the big blind's check after a call is the last thing the second client's peer sends."""
     table = Table(make_settings(HUNL, 1, 1), tmp_path)
@@ -363,7 +403,7 @@ async def test_taken_port_is_an_input_error(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         settings = make_settings(HUNL, 1, 1, ports=(taken.getsockname()[1],))
-        with pytest.raises(DefinitionError, match="give a free port"):
+        with pytest.raises(DefinitionError, match="is taken: give a free port"):
             await run_match(settings, lambda _: None, lambda _: None, tmp_path)
 
 

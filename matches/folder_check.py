@@ -1,0 +1,187 @@
+"""Checks a folder of ours completely, whatever wrote it: strategy, cards, checkpoint, match, comparison.
+
+Nothing is written or repaired. Every array is read through and held against both its checksums; trees and tables must
+be such that a kernel can follow them; every hand of every log must be one that the rules allow and the values add up.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from foldwise.abstraction.card_lookup import open_card_lookup
+from foldwise.abstraction.cards.card_abstraction import KIND as CARDS_KIND
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.storage.array_store import ArrayEntry, check_plain, file_hash, open_array
+from foldwise.abstraction.strategy import CARDS, MANIFEST, Strategy, StrategyManifest
+from foldwise.game.definition import parse_definition
+from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, Job
+from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
+from foldwise.matches.table.log import hand_number, is_complete, line_values, parse_state_line, state_lines
+
+CHECKPOINTS = ("checkpoint.json", "distributed.json")
+RESULTS = ("comparison.json", "tournament.json", RESULT_FILE)
+_MOST_NAMED = 20  # problems of one kind in one file
+
+
+class _Arrays(BaseModel):
+    """The part that all our manifests of arrays have."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    kind: str = ""
+    arrays: dict[str, ArrayEntry] = {}
+
+
+@dataclass
+class FolderCheck:
+    """What was found."""
+
+    kinds: list[str] = field(default_factory=list)
+    files: set[Path] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.files if path.is_file())
+
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do a part of the check; its error is a problem, and the check goes on."""
+        try:
+            work()
+        except (FormatError, DefinitionError) as error:
+            self.problems.append(str(error))
+        except (OSError, ValidationError, ValueError, KeyError, RecursionError) as error:
+            self.problems.append(" ".join(str(error).split())[:300])
+
+
+def check_folder(folder: Path) -> FolderCheck:
+    """Check all that the folder holds; raises `DefinitionError` where it is none of ours."""
+    check = FolderCheck()
+    for name, work in (
+        (MANIFEST, _check_manifest),
+        *((name, _check_checkpoint) for name in CHECKPOINTS),
+        (PLAN_FILE, _check_match),
+        (JOB_FILE, _check_job),
+        *((name, _check_result) for name in RESULTS),
+    ):
+        path = folder / name
+        if path.exists():
+            check.files.add(path)
+            check.attempt(lambda work=work, path=path: work(check, path))  # type: ignore[misc]
+    if not check.files:
+        raise DefinitionError(
+            f"{str(folder)!r} is no folder of ours: expected one that abstract, solve, match, compare or tournament wrote"
+        )
+    return check
+
+
+def _read_json(path: Path) -> object:
+    check_plain(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{str(path)!r} is damaged: it is not JSON ({error})") from None
+
+
+def _check_arrays(check: FolderCheck, path: Path) -> _Arrays:
+    """Every array of a manifest, in both checksums."""
+    manifest = _Arrays.model_validate(_read_json(path))
+    for entry in manifest.arrays.values():
+        check.attempt(lambda entry=entry: _check_array(check, path.parent, entry))  # type: ignore[misc]
+    return manifest
+
+
+def _check_array(check: FolderCheck, folder: Path, entry: ArrayEntry) -> None:
+    path = folder / entry.file
+    if path.name != entry.file:
+        raise FormatError(f"{entry.file!r} in {str(folder)!r} leads out of the folder: write the folder again")
+    check.files.add(path)
+    num_bytes = open_array(folder, entry).nbytes
+    sha256 = hashlib.sha256()
+    with path.open("rb") as stream:
+        stream.seek(path.stat().st_size - num_bytes)
+        while chunk := stream.read(1 << 24):
+            sha256.update(chunk)
+    if file_hash(path, num_bytes) != entry.xxh3 or sha256.hexdigest() != entry.sha256:
+        raise FormatError(f"{str(path)!r} is damaged: its checksum is not the one in the manifest")
+
+
+def _check_manifest(check: FolderCheck, path: Path) -> None:
+    folder = path.parent
+    manifest = _check_arrays(check, path)
+    if check.problems:
+        check.kinds.append(manifest.kind or "arrays")
+        return
+    if manifest.kind == CARDS_KIND:
+        check.kinds.append("cards")
+        CardAbstraction.load(folder)
+        return
+    if manifest.kind == StrategyManifest.model_fields["kind"].default:
+        check.kinds.append("strategy")
+        strategy = Strategy(folder)
+        if strategy.manifest.cards is not None:
+            check.files.add(folder / CARDS / MANIFEST)
+            _check_arrays(check, folder / CARDS / MANIFEST)
+        if strategy.manifest.definition is not None and not check.problems:
+            strategy.check_rows(open_card_lookup(strategy).num_buckets)
+        return
+    check.kinds.append(manifest.kind or "arrays")
+
+
+def _check_checkpoint(check: FolderCheck, path: Path) -> None:
+    check.kinds.append("checkpoint")
+    _check_arrays(check, path)
+
+
+def _check_match(check: FolderCheck, path: Path) -> None:
+    """Every log of the plan: its hands in order, each as the rules allow, values that add up, and its end."""
+    check.kinds.append("match")
+    plan = load_plan(path.parent)
+    definition = parse_definition(plan.definition, source=str(path))
+    for index in range(plan.repeat):
+        for run in plan.runs(index):
+            log = run.log_path(path.parent)
+            if not log.exists():
+                if plan.until_ci_mbb is None:
+                    check.problems.append(f"{str(log)!r} is missing: the match is not finished, go on with --resume")
+                continue
+            check.files.add(log)
+            wrong: list[str] = []
+            for place, line in enumerate(state_lines(log)):
+                try:
+                    parse_state_line(line, definition)
+                    if hand_number(line) != place:
+                        wrong.append(f"hand {hand_number(line)} stands where hand {place} should")
+                    if abs(sum(line_values(line))) > 1e-6:
+                        wrong.append(f"hand {place}: the players' values do not add up to nothing")
+                except ValueError as error:
+                    wrong.append(f"hand {place}: {error}")
+                if len(wrong) == _MOST_NAMED:
+                    break
+            check.problems += [f"{str(log)!r}: {text}" for text in wrong]
+            if not wrong and not is_complete(log):
+                check.problems.append(f"{str(log)!r} does not end with a score: the match is not finished")
+
+
+def _check_job(check: FolderCheck, path: Path) -> None:
+    check.kinds.append("comparison")
+    job = Job.model_validate(_read_json(path))
+    store = BlockStore(job, None)
+    blocks = path.parent / BLOCKS_FILE
+    if blocks.exists():
+        check.files.add(blocks)
+        store.load(blocks)
+    if store.missing():
+        check.problems.append(f"{len(store.missing())} of {len(store.blocks)} blocks are missing: go on with --resume")
+
+
+def _check_result(check: FolderCheck, path: Path) -> None:
+    if not isinstance(_read_json(path), dict):
+        raise FormatError(f"{str(path)!r}: expected one JSON object")
+    if path.name != RESULT_FILE and "comparison" not in check.kinds:
+        check.kinds.append(path.stem)

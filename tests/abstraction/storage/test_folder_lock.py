@@ -1,0 +1,80 @@
+"""One run in one folder."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from foldwise.abstraction.storage.folder_lock import lock_path, locked
+from foldwise.cli.main import main
+from foldwise.game.errors import DefinitionError
+from tests.support.places import CONFIGS
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from foldwise.abstraction.storage.folder_lock import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(1000)  # until it is killed
+"""
+
+
+def test_the_second_run_is_told_who_holds_the_folder(tmp_path, capsys):
+    folder = tmp_path / "run"
+    with locked(folder):
+        with pytest.raises(DefinitionError, match=f"in use by process {os.getpid()} "), locked(folder):
+            pass
+        assert main(["solve", str(CONFIGS / "kuhn.toml"), "-o", str(folder), "--iterations", "1"]) == 2
+        assert "is in use by" in capsys.readouterr().err
+        with locked(tmp_path / "other"):  # others are free
+            pass
+    with locked(folder):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_lock_of_a_killed_run_is_taken_over(tmp_path):
+    folder = tmp_path / "run"
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(DefinitionError, match=f"in use by process {holder.pid} "), locked(folder):
+            pass
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+    assert lock_path(folder).exists()  # what a killed run leaves behind
+    with locked(folder):
+        pass
+    assert not lock_path(folder).exists()
+
+
+def test_a_refused_run_leaves_nothing_behind(tmp_path, capsys):
+    assert main(["solve", str(tmp_path / "missing.toml"), "-o", str(tmp_path / "new" / "run")]) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_command_that_writes_a_folder_holds_it(tmp_path, monkeypatch, capsys):
+    """Each asks for the folder it was given, before anything else."""
+    asked = []
+
+    def refuse(folder):
+        asked.append(folder)
+        raise DefinitionError("in use")
+
+    monkeypatch.setattr("foldwise.abstraction.storage.folder_lock.locked", refuse)
+    kuhn = str(CONFIGS / "kuhn.toml")
+    for command in (
+        ["solve", kuhn],
+        ["abstract", kuhn],
+        ["match", "bot:call", "bot:fold"],
+        ["compare", "runs/kuhn", "bot:call"],
+        ["tournament", "bot:call", "bot:fold"],
+        ["lbr", "runs/kuhn"],
+        ["exploitability", "runs/kuhn", "--real-cards"],
+    ):
+        assert main([*command, "-o", str(tmp_path / command[0])]) == 2
+        assert asked[-1] == tmp_path / command[0]

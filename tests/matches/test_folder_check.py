@@ -1,0 +1,112 @@
+"""`foldwise verify`: every kind of folder, whole and damaged."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from foldwise.cli.main import main
+from foldwise.game.library import find_definition
+from foldwise.matches.network.block_store import BlockStore, Job, open_job
+from foldwise.matches.network.messages import PlayerName, pack_values
+from tests.support.network import write_strategy
+from tests.support.places import CONFIGS
+
+
+def verify(folder, capsys):
+    code = main(["verify", str(folder), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert code == (0 if result["ok"] else 1) and result["ok"] == (not result["problems"])
+    return result
+
+
+def flip_last_byte(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "kuhn"
+    assert main(["solve", str(CONFIGS / "kuhn.toml"), "-o", str(folder), "--iterations", "50"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matches") / "match"
+    assert main(["match", "bot:call", "bot:random", "--game", "leduc", "--hands", "30", "-o", str(folder)]) == 0
+    return folder
+
+
+def test_a_run_is_whole_until_any_file_of_it_is_not(run, tmp_path, capsys):
+    whole = verify(run, capsys)
+    assert whole["ok"] and "strategy" in whole["kind"] and "checkpoint" in whole["kind"]
+    arrays = sorted(path.name for path in run.glob("*.npy"))
+    assert whole["files"] >= len(arrays) + 2 and whole["bytes"] > 0
+    for name in arrays:
+        folder = tmp_path / name
+        shutil.copytree(run, folder)
+        flip_last_byte(folder / name)
+        (problem,) = verify(folder, capsys)["problems"]
+        assert name in problem and "damaged" in problem
+        (folder / name).unlink()
+        (problem,) = verify(folder, capsys)["problems"]
+        assert name in problem and "missing" in problem
+
+
+def test_a_match(match, tmp_path, capsys):
+    assert verify(match, capsys)["kind"] == "match"
+    log = next(path.name for path in match.glob("*.log"))
+    lines = (match / log).read_text().splitlines(keepends=True)
+    states = [index for index, line in enumerate(lines) if line.startswith("STATE")]
+    lost = next(index for index in states if "|-" in lines[index])
+
+    def replaced(place, old, new):
+        return [line.replace(old, new, 1) if index == place else line for index, line in enumerate(lines)]
+
+    for name, changed, expected in (
+        ("cut", lines[:-1], "not finished"),
+        ("gap", lines[: states[4]] + lines[states[5] :], "hand 5 stands where hand 4"),
+        ("values", replaced(lost, "|-", "|-9"), "add up"),
+        ("betting", replaced(states[3], ":3:", ":3:rrrrrrrr"), "hand 3"),
+    ):
+        folder = tmp_path / name
+        shutil.copytree(match, folder)
+        (folder / log).write_text("".join(changed))
+        assert any(expected in problem for problem in verify(folder, capsys)["problems"]), name
+    shutil.copytree(match, tmp_path / "lost")
+    (tmp_path / "lost" / log).unlink()
+    assert "is missing" in verify(tmp_path / "lost", capsys)["problems"][0]
+
+
+def test_a_comparison(tmp_path, capsys):
+    players = [PlayerName(bot="call")], [PlayerName(bot="fold")]
+    job = Job(
+        job="j", definition=find_definition("leduc").to_text(), seed=1, hands=20, block_pairs=10,
+        first=players[0], second=players[1],
+    )  # fmt: skip
+    open_job(job, tmp_path, False)
+    store = BlockStore(job, tmp_path)
+    store.add(0, pack_values(np.zeros(10)), "w")
+    assert verify(tmp_path, capsys)["problems"] == ["1 of 2 blocks are missing: go on with --resume"]
+    store.add(1, pack_values(np.ones(10)), "w")
+    store.close()
+    assert verify(tmp_path, capsys)["ok"]
+    with (tmp_path / "blocks.jsonl").open("a") as file:
+        file.write('{"block": 1, "values": "x"}\n')
+    before = (tmp_path / "blocks.jsonl").read_bytes()
+    assert "line 3 is not a block" in verify(tmp_path, capsys)["problems"][0]
+    assert (tmp_path / "blocks.jsonl").read_bytes() == before  # nothing is repaired
+
+
+def test_what_is_not_ours_is_refused(tmp_path, capsys):
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    assert main(["verify", str(tmp_path)]) == 2
+    assert "is no folder of ours" in capsys.readouterr().err
+    write_strategy(tmp_path / "one", 1)
+    path = tmp_path / "one" / "manifest.json"
+    path.write_text(path.read_text().replace('"probabilities-1.npy"', '"../photo.jpg"'))
+    assert "leads out of the folder" in verify(tmp_path / "one", capsys)["problems"][0]
