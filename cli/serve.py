@@ -88,6 +88,8 @@ def serve(request: ServeRequest) -> None:
         broker=request.broker,
         access=Access(token, local),
     )
+    if stderr.is_terminal:
+        stderr.print("opening the strategies; the first time this compiles for a minute ...")
     app = make_app(settings)
     sock = listen(bind, request.port)
     shown = f"[{bind}]" if ":" in bind else "127.0.0.1" if bind in ("0.0.0.0", "::") else bind

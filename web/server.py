@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -21,6 +22,11 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that connections were cut at the end: that is how it ends."""
+    return not str(record.msg).startswith("Cancel ")
 
 
 def listen(address: str, port: int) -> socket.socket:
@@ -54,6 +60,7 @@ def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
         ws_max_size=1 << 16,
         ws="websockets-sansio",
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     if asyncio.run(_serve(_Server(config), sock, ready)) == signal.SIGINT:
         raise KeyboardInterrupt
 

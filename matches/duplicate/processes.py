@@ -176,6 +176,9 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
         if dealer.exit_code != 0:
             if stop.is_set():
                 raise MatchStoppedError(f"run {run.name} was stopped")
+            for player in players:  # whoever has hung up, or was hung up on, ends now: how is worth a short wait
+                player.wait(_KILL_SECONDS)
+            left += [player for player in players if player.exit_code and player not in left]
             ended = [
                 Ended(name, player.exit_code, player in left, outputs.text(f"player{seat}.err"))
                 for seat, (name, player) in enumerate(zip(run.names(), players))

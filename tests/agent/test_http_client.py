@@ -135,10 +135,9 @@ def test_lost_answer_is_asked_for_again(capsys):
     """The connection breaks at `act`; the server had taken the action, and gives the hand in play back."""
     answers = [start(), CUT, {**start(action="b200c/"), "board": BOARD[:3]}, end("b200c/kk/kk/kk", BOARD, 200)]
     with Script(answers) as server:
-        code, result, err = run(server.url, "--hands", "1", capsys=capsys)
+        code, result, _ = run(server.url, "--hands", "1", capsys=capsys)
     assert (code, result["reconnections"], result["lost_hands"], result["hands"]) == (0, 1, 0, 1)
     assert [path.rpartition("/")[2] for path, _ in server.calls] == ["new_hand", "act", "new_hand", "act"]
-    assert "connection lost at act" in err
 
 
 def test_hand_thrown_away_by_the_server_is_counted_as_lost(tmp_path, capsys):

@@ -158,7 +158,7 @@ def test_matches_and_comparisons(here, capsys):
     compare = ["compare", "leduc", "--variants", variants, "--opponents", "bot:strength", "--hands", "200", "--json"]
     assert main(compare) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert rows[0]["average"]["mean_mbb"] == rows[1]["average"]["mean_mbb"]
+    assert rows[0]["avg_mbb"] == rows[1]["avg_mbb"]
     assert rows[0]["exploitability_mbb"] == pytest.approx(rows[1]["exploitability_mbb"], rel=1e-5)
     assert str(here / "mine.py") in rows[1]["variant"]
 

@@ -135,7 +135,7 @@ def test_a_match_in_memory_reports_its_solves(made_up, tmp_path):
         over="memory",
     )
     for run_ in plan.runs(0):
-        assert _play_memory_run(run_, tmp_path, None) == 0
+        assert _play_memory_run(run_, tmp_path, None).count == 0
     found = search_summary(plan, tmp_path, 1)
     assert found is not None
     assert found["solves"] > 0

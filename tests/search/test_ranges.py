@@ -12,7 +12,7 @@ from foldwise.game.dealing import Shoe
 from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
-from foldwise.search.ranges import TableRanges
+from foldwise.search.ranges import PublicState, TableRanges
 from tests.agent.test_tracker import wild_action
 from tests.oracles.naive_tracker import NaiveTracker
 from tests.support.made_strategies import StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
@@ -202,7 +202,7 @@ def test_policy_is_what_the_player_draws_from() -> None:
     ranges, tracker, lookup = TableRanges(player), Tracker(player.seat, definition), StandInBuckets()
     checked = 0
     for betting, board, position, number, _ in wild_states(definition, player, 6, 11):
-        policy = ranges.policy(betting, board, number)
+        policy = ranges.rows(PublicState(betting, board, position, number))
         assert len(set(policy.actions)) == len(policy.actions)
         assert all(betting.is_legal(action) for action in policy.actions)
         for h in range(0, NUM_PAIRS, 101):

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from foldwise.game.cards import card_text
 from tests.support.places import ROOT
 
 SECONDS = 600.0  # of any wait: the machine may be busy, and the first call of a kernel compiles it
@@ -75,6 +77,11 @@ def serving(*arguments: str) -> Iterator[ServerProcess]:
         for stream in (server.process.stdout, server.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def told(card: int, text: str) -> bool:
+    """Whether a text names a card: `5c` by itself, not the end of a bet that was called (`b625c`)."""
+    return re.search(rf"(?<![0-9A-Za-z]){card_text(card)}(?![0-9A-Za-z])", text) is not None
 
 
 def play_passively(call, answer: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -17,7 +17,7 @@ from foldwise.game.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
 from tests.support.places import ROOT
-from tests.support.web_server import SECONDS, serving
+from tests.support.web_server import SECONDS, serving, told
 
 HUNL = find_definition("hunl")
 
@@ -104,7 +104,7 @@ def test_a_session_over_the_websocket(table, folder):
         you = kept["number"] % 2
         hidden = [*kept["hole_cards"][1 - you], *kept["board"][len(hand["board"]) :]]
         for card in hidden:
-            assert card_text(card) not in seat.texts[-1]
+            assert not told(card, seat.texts[-1])
             checked += 1
         assert str(json.loads((place / "session.json").read_text())["bot_seed"]) not in seat.texts[-1]
         status, refused = ask(table, "/page/reveal", {"session": session, "hand": hand["number"]})

@@ -126,9 +126,7 @@ def test_bad_input_is_one_line(capsys, folders, tmp_path):
     assert "is not a strategy" in refused(
         capsys, "match", good, "bot:call", "--game", "leduc", "--score", "expectation"
     )
-    assert "is no strategy folder; it takes 1" in refused(
-        capsys, "tournament", "bot:call", "bot:fold", "--score", "aivat"
-    )
+    assert "is not a strategy: it takes 1" in refused(capsys, "tournament", "bot:call", "bot:fold", "--score", "aivat")
     assert "expected chips" in refused(capsys, "match", good, good, "--game", "leduc", "--score", "luck")
     assert "give one" in refused(capsys, "match", good, good, "--game", "leduc", "--score", "aivat", "--all-in-ev")
     assert "give a log" in refused(capsys, "score")
