@@ -136,6 +136,7 @@ class Table {
       }
       say(message.error);
       this.busy = false;
+      this.pending = null;
       this.draw();
       return;
     }
@@ -160,6 +161,12 @@ class Table {
     const before = this.view;
     this.view = view;
     this.busy = false;
+    const lost = this.pending; // said while the connection was down, and still to be said
+    this.pending = null;
+    if (lost && view.hand && view.hand.your_turn && view.hand.number === lost.hand && view.hand.moves === lost.moves) {
+      this.act(lost.act);
+      return;
+    }
     const ended = view.hand && view.hand.end && !(before && before.hand && before.hand.number === view.hand.number && before.hand.end);
     this.revealed = ended || !before ? null : this.revealed;
     this.draw();
@@ -183,10 +190,11 @@ class Table {
 
   act(text) {
     const hand = this.view && this.view.hand;
-    if (this.busy || this.drawing || !hand || !hand.your_turn) return;
+    if (this.busy || !hand || !hand.your_turn) return;
     this.busy = true;
     say("");
-    this.send({ act: text, hand: hand.number, moves: hand.moves });
+    this.pending = { act: text, hand: hand.number, moves: hand.moves };
+    this.send(this.pending);
     this.drawBar();
   }
 
