@@ -155,9 +155,13 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
     compare = ("compare", strategy, "--variants", "none,purify", "--opponents", "bot:strength", "bot:random")
     compare = (*compare, "--hands", 20 * HANDS, "--seed", seed, "--no-exploitability", "--json")
     whole = folder / "whole"
+    began = time.monotonic()
     subprocess.run(foldwise(*match, "--over", "tcp", "-o", whole), check=True, capture_output=True)
+    match_seconds = time.monotonic() - began  # killed about once in so long, on a machine of any speed
     expected_logs = {path.name: _states(path) for path in whole.glob("*.log")}
+    began = time.monotonic()
     expected = json.loads(subprocess.run(foldwise(*compare), check=True, capture_output=True).stdout)
+    compare_seconds = time.monotonic() - began
     broker = LocalBroker(folder)
     broker.start()
     parts: list[Part] = [BrokerPart(broker)]
@@ -173,14 +177,14 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
                 foldwise(*match, "--over", "tcp", "-o", played),
                 foldwise(*match, "--over", "tcp", "-o", played, "--resume"),
                 [],
-                3.0,
+                match_seconds,
             )
             soak.verify(played)
             logs = {path.name: _states(path) for path in played.glob("*.log")}
             soak.check(logs == expected_logs, f"the logs of {played.name} are not those of an undisturbed match")
             at_broker = (*compare, "--broker", broker.url, "-o", split, "--patience", 600)
             printed = soak.disturb_until_done(
-                "coordinator", foldwise(*at_broker), foldwise(*at_broker, "--resume"), parts, 4.0
+                "coordinator", foldwise(*at_broker), foldwise(*at_broker, "--resume"), parts, compare_seconds
             )
             soak.verify(split)
             if printed:

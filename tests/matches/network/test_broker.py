@@ -98,7 +98,7 @@ class Peer:
 @pytest.fixture
 async def port():
     server = LocalServer()
-    listening = await asyncio.get_running_loop().create_server(lambda: broker.Client(server), "127.0.0.1", 0)
+    listening = await asyncio.get_running_loop().create_server(lambda: broker.BrokerClient(server), "127.0.0.1", 0)
     async with listening:
         yield listening.sockets[0].getsockname()[1]
 

@@ -189,8 +189,8 @@ async def test_split_over_two_workers_is_the_same_bit_for_bit(local_broker, stra
     async with workers(broker, strategies, "w1", "w2", each=meet_first) as made:
         await within(Coordinator(broker, store, said).run())
         assert np.array_equal(store.values, expected)
-        assert sum(worker._num_played for worker in made) == len(store.blocks) + 1  # one is played by both
-        assert all(worker._num_played > 0 for worker in made)
+        assert sum(worker.num_played for worker in made) == len(store.blocks) + 1  # one is played by both
+        assert all(worker.num_played > 0 for worker in made)
     assert sorted(said) == ["worker w1: 1 threads", "worker w2: 1 threads"]
 
 
@@ -213,7 +213,7 @@ async def test_repeated_and_delayed_messages_count_once(local_broker, strategies
         async with workers(broker, strategies, "w1", "w2") as made:
             coordinator = Coordinator(broker, store, quiet, checked_share=0.0)
             await within(coordinator.run())
-            played = sum(worker._num_played for worker in made)
+            played = sum(worker.num_played for worker in made)
     assert np.array_equal(store.values, expected)
     assert coordinator.num_repeated > 0
     assert played == len(store.blocks)
@@ -429,7 +429,7 @@ async def test_a_job_with_a_secret_takes_signed_messages_only(local_broker, stra
         await within(running)
         assert np.array_equal(store.values, expected)
         assert set(store.workers.values()) == {"initiated"}
-        assert made[0]._num_played == len(store.blocks)
+        assert made[0].num_played == len(store.blocks)
     assert any("right signature" in record.getMessage() for record in caplog.records)
     with pytest.raises(DefinitionError, match="16 or more"):
         read_signer({"FOLDWISE_JOB_SECRET": "short"})
@@ -571,7 +571,7 @@ def test_compare_says_what_it_cannot_split(strategies, capsys):
     assert main(["compare", folder, "bot:call", "--broker", "mqtt://127.0.0.1:1", "--over", "tcp"]) == 2
     assert "--local" in capsys.readouterr().err
     assert main(["compare", folder, "bot:call", "--resume"]) == 2
-    assert "--broker and -o" in capsys.readouterr().err
+    assert "give -o DIR" in capsys.readouterr().err
     assert main(["worker", "--broker", "mqtt://127.0.0.1:1", "--strategies", "/nowhere"]) == 2
     assert "expected a folder" in capsys.readouterr().err
     assert main(["worker", "--broker", "mqtt://127.0.0.1:1", "--patience", "0.2"]) == 1
