@@ -61,7 +61,12 @@ def page(request, browser, table):
     opened = context.new_page()
     opened.set_default_timeout(1000 * SECONDS)
     problems: list[str] = []
-    opened.on("console", lambda message: problems.append(f"console: {message.text}"))
+
+    def hear(message):
+        if "status of 400" not in message.text:  # the browser's own word for a mistake that the page shows
+            problems.append(f"console: {message.text}")
+
+    opened.on("console", hear)
     opened.on("pageerror", lambda error: problems.append(f"error: {error}"))
 
     def look(asked):
