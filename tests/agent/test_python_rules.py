@@ -130,7 +130,7 @@ def test_a_rule_plays_what_its_built_in_twin_plays(here, exempt):
 def played_log(player):
     match = MemoryMatch("test", "leduc", player.definition, num_hands=60, seed=9, names=("own", "random"))
     path = Path("played.log")
-    assert play_in_memory(match, (player, Bot("random", 3)), path) == 0
+    assert play_in_memory(match, (player, Bot("random", 3)), path).count == 0
     return list(state_lines(path))
 
 
