@@ -133,7 +133,7 @@ class HttpTable:
                         f"no answer from {self._url} to {name} ({_reason(error)}): start a table with 'foldwise serve'"
                     ) from None
                 self._lost(name, error)
-            time.sleep(pause)
+            time.sleep(pause)  # the table may come back; nothing tells when
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _lost(self, name: str, error: Exception) -> None:

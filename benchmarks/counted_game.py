@@ -35,7 +35,7 @@ class _Observer:
         return str(state.inner.information_state_string(player))
 
 
-class CountedGame(pyspiel.Game):  # type: ignore[misc]
+class CountedGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     """`visits`: decisions and ends visited so far."""
 
     def __init__(self, name: str):
@@ -76,7 +76,7 @@ class CountedGame(pyspiel.Game):  # type: ignore[misc]
         return _Observer(self.visits)
 
 
-class _CountedState(pyspiel.State):  # type: ignore[misc]
+class _CountedState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     def __init__(self, game: CountedGame, inner: Any, visits: Counter):
         super().__init__(game)
         self.inner, self._visits = inner, visits

@@ -25,7 +25,7 @@ def add_command(app: typer.Typer, command: Command) -> None:
         return command(request_type(**values))
 
     parameters = [_parameter(field, types[field.name]) for field in fields(request_type)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     run.__doc__ = command.__doc__
     app.command(command.__name__)(run)
 
