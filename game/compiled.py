@@ -4,8 +4,9 @@ numba notices an edit to the file that holds a kernel, but not to a helper in an
 the old helper. So compiled code goes into a folder named by a hash of all sources that can shape it, and an edit of any
 of them starts a new folder: the `*_kernels.py` of the kernel's room and of the rooms it may import, whatever those
 import in turn (constants are compiled in), and files with a `NamedTuple` (a kernel that takes one is compiled for the
-order of its fields, and the cache knows the class by its name alone). Folders unused for two weeks are removed. Nothing
-is written next to the code: everything lives under `FOLDWISE_CACHE` (default: the user's cache directory).
+order of its fields, and the cache knows the class by its name alone). Two checkouts with the same sources share what they
+compiled. Folders unused for two weeks are removed. Nothing is written next to the code: everything lives under
+`FOLDWISE_CACHE` (default: the user's cache directory).
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from typing import Any
 
 import numba
 import platformdirs
+from numba.core import caching
 
 from foldwise.game.sources import imported_sources
 
@@ -86,6 +88,27 @@ def _remove_unused(parent: Path) -> None:
     for folder in parent.iterdir():
         if folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+_Located: Any = caching.UserProvidedCacheLocator  # numba has no types
+
+
+class _SharedLocator(_Located):  # type: ignore[misc]
+    """Files compiled code by module instead of by the checkout's path: the folder's name already tells the sources apart."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        config: Any = numba.config
+        self._cache_path = str(Path(config.CACHE_DIR) / py_func.__module__)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is known by its path alone
+        return super().from_function(py_func, py_file) if ours else None
+
+
+_located_by: Any = caching.CacheImpl
+_located_by._locator_classes.insert(0, _SharedLocator)
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:

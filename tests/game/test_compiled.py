@@ -73,6 +73,15 @@ def test_new_folder_when_a_source_upstream_changes(project, tmp_path):
     assert files(project) == sources  # nothing is written next to the code
 
 
+def test_another_checkout_of_the_same_sources_compiles_nothing(project, tmp_path):
+    cache = tmp_path / "cache"
+    assert run(project, cache) == 4
+    compiled_once = files(cache)
+    copy = shutil.copytree(project.parent, tmp_path / "elsewhere" / "project") / project.name
+    assert run(copy, cache) == 4
+    assert files(cache) == compiled_once
+
+
 def test_change_downstream_leaves_the_folder_upstream(project, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)

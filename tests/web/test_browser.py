@@ -202,9 +202,13 @@ def test_session_survives_the_server(browser, holdem_strategy, tmp_path):
         page.set_default_timeout(1000 * SECONDS)
         page.goto(server.url)
         sit_down(page)
-        while page.query_selector("#next"):
+        while not page.query_selector("#call"):  # the bot folded before we could act
+            hands = page.inner_text("#hands")
             page.click("#next")
-            page.wait_for_selector("#call, #next")
+            page.wait_for_function(
+                "hands => document.querySelector('#call') || document.getElementById('hands').textContent !== hands",
+                arg=hands,
+            )
         cards = page.inner_text("#seat-you .cards")
         server.kill()
     with serving(str(holdem_strategy), "--port", port, "-o", str(tmp_path)):
