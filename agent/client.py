@@ -18,7 +18,7 @@ from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import ProtocolError
-from foldwise.game.match_state import MatchState
+from foldwise.game.text.match_state import MatchState
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
 # No dealer's line is longer; without a bound a stream without line ends would fill the memory.

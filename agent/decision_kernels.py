@@ -31,7 +31,7 @@ from foldwise.game.betting_kernels import (
     to_call,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.rng_kernels import counter_uniform
+from foldwise.game.primitives.rng_kernels import counter_uniform
 from foldwise.postprocess.transforms import ALL_IN, BET
 from foldwise.postprocess.transforms import CALL as CALL_KIND
 from foldwise.postprocess.transforms import FOLD as FOLD_KIND

@@ -19,8 +19,8 @@ from foldwise.agent.player import Player, guarded_choice, warm_up
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
-from foldwise.game.match_state import MatchState
-from foldwise.game.slumbot import StreetBetting, action_text, read_slumbot
+from foldwise.game.text.match_state import MatchState
+from foldwise.game.text.slumbot import StreetBetting, action_text, read_slumbot
 
 _DEFAULT_PATH = "/slumbot/api/"
 _MOST_ANSWER = 1 << 20

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.python_rules import load_rules
 from foldwise.game.arrays import Float, Single
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
 

@@ -14,8 +14,8 @@ from foldwise.agent.strategy_rows import StrategyTable
 from foldwise.game.betting import CALL, RAISE
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree import NO_ACTION, action_of_code
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import NO_ACTION, action_of_code
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
 
 Policy = dict[str, list[tuple[int, float]]]  # infoset: (action, probability) of each legal action

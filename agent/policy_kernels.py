@@ -6,7 +6,7 @@ import numpy as np
 from foldwise.agent.decision_kernels import describe_actions
 from foldwise.agent.postprocess_kernels import postprocess_row
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 
 @kernel

@@ -7,7 +7,7 @@ from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, IllegalActionError
-from foldwise.game.match_state import MatchState, read_match_state
+from foldwise.game.text.match_state import MatchState, read_match_state
 
 _HEAD = re.compile(r"MATCHSTATE:([0-9]):([0-9]{1,9}):([^:]*)")
 _ACTION = re.compile(r"([fcr])([0-9]{0,9})|/")

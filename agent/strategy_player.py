@@ -14,8 +14,8 @@ from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.match_state import MatchState
-from foldwise.game.tree import action_of_code
+from foldwise.game.text.match_state import MatchState
+from foldwise.game.trees.tree import action_of_code
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 

@@ -16,7 +16,7 @@ from foldwise.game.cards import RANKS, cards_text, rank_of
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import BluffGame, find_game
-from foldwise.game.tree import NO_ACTION, action_of_code
+from foldwise.game.trees.tree import NO_ACTION, action_of_code
 from foldwise.postprocess.pipeline import Pipeline
 
 

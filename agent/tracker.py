@@ -42,8 +42,8 @@ from foldwise.game.arrays import Single
 from foldwise.game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.definition import GameDefinition
-from foldwise.game.table_rules import table_rules
-from foldwise.game.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
+from foldwise.game.trees.table_rules import table_rules
+from foldwise.game.trees.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
 from foldwise.postprocess.pipeline import Pipeline, Program
 from foldwise.postprocess.transforms import NUM_CLASSES
 

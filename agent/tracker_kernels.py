@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Moves through an abstract tree that follow a real hand. The rules are stated in `agent/tracker.py`.
 
-`tree` is anything with the arrays of `game.tree.Tree`; children of a decision stand in the order fold (where there is a
+`tree` is anything with the arrays of `game.trees.tree.Tree`; children of a decision stand in the order fold (where there is a
 bet to fold to), call, raises ascending. Nodes are int64 throughout, so that each function is compiled once.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from foldwise.agent.translation_kernels import read_bet
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 
 ALL_IN_SHARE = 0.9  # a translated bet of this share of the stack is all-in
 _FOLD_CODE, _CALL_CODE = -1, 0

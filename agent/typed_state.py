@@ -6,7 +6,7 @@ from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError
-from foldwise.game.match_state import MatchState, parse_match_state, read_action
+from foldwise.game.text.match_state import MatchState, parse_match_state, read_action
 
 
 def read_betting(definition: GameDefinition, betting: str) -> BettingState:

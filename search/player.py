@@ -25,9 +25,9 @@ from foldwise.agent.python_rules import load_rules
 from foldwise.agent.strategy_player import Decision, StrategyPlayer
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import pair_number
-from foldwise.game.match_state import MatchState
-from foldwise.game.tree import BetMenu
+from foldwise.game.hands.hole_cards import pair_number
+from foldwise.game.text.match_state import MatchState
+from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import explain

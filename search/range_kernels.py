@@ -12,7 +12,7 @@ from foldwise.agent.tracker_kernels import enter_street
 from foldwise.game.betting import RAISE
 from foldwise.game.betting_kernels import PLAYER, STREET, apply, start_hand
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION, SHOWDOWN
+from foldwise.game.trees.tree_kernels import DECISION, SHOWDOWN
 
 NUM_PAIRS = 1326
 _UNKNOWN = -1.0

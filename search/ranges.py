@@ -22,8 +22,8 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import make_scratch
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.search import range_kernels as kernels
 
 Float = npt.NDArray[np.float64]

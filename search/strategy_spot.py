@@ -7,7 +7,7 @@ from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.typed_state import read_betting
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.tree import BetMenu
+from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.spot import Spot

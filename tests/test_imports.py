@@ -24,6 +24,10 @@ ARROWS = {
 }
 # What each shelf may import of the other shelves of its room.
 SHELVES = {
+    "game.primitives": set(),
+    "game.hands": {"primitives"},
+    "game.trees": set(),
+    "game.text": {"hands"},
     "abstraction.storage": set(),
     "abstraction.cards": {"storage"},
     "abstraction.deals": {"cards", "storage"},

@@ -8,8 +8,8 @@ sums over further cards need no test. Work comes in blocks of boards, `first` to
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.hand_index_kernels import index_cards
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.hand_index_kernels import index_cards
 
 NUM_PAIRS = 1326
 NUM_RANKS = 7463

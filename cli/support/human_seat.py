@@ -14,7 +14,7 @@ from foldwise.cli.support.table_game import table_definition
 from foldwise.cli.support.terminal_table import Reveal, TerminalTable
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
-from foldwise.game.match_state import view
+from foldwise.game.text.match_state import view
 from foldwise.postprocess.pipeline import Pipeline
 
 

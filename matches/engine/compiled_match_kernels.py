@@ -27,7 +27,7 @@ from foldwise.game.betting_kernels import (
     to_call,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
 
 STRATEGY = -1  # in place of a bot's code
 # No line is longer: four rounds of 64 raises with ten digits, cards, numbers and two names of at most 200 bytes.

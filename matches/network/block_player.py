@@ -21,9 +21,9 @@ from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.agent.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.game.arrays import Float
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.matches.engine.compiled_match import CompiledTable
 from foldwise.matches.network.messages import Block, PlayerName
 from foldwise.matches.plan import Order, player_seeds, seated

@@ -27,8 +27,8 @@ from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round

@@ -9,7 +9,7 @@ import numpy as np
 
 from foldwise.agent.decision_kernels import read_row
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 from foldwise.matches.scoring.range_kernels import settle, take_action
 
 

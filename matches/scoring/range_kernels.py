@@ -8,7 +8,7 @@ worth what player 0 wins, weighted by both reaches and summed over all pairs of 
 from foldwise.agent.decision_kernels import describe_actions, play_row, read_row
 from foldwise.game.betting_kernels import PLAYER, STREET
 from foldwise.game.compiled import kernel
-from foldwise.game.showdown_kernels import settle_fold, settle_showdown
+from foldwise.game.hands.showdown_kernels import settle_fold, settle_showdown
 
 
 @kernel

@@ -8,8 +8,8 @@ from foldwise.agent.http_client import HttpHand, HttpReport, HttpTable, play_han
 from foldwise.agent.player import Player
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import GameDefinition
+from foldwise.game.hands.dealing import Deal
 from foldwise.matches.table.hand import Hand, format_value, position_of_seat, score_line
 from foldwise.matches.table.log import LogFile, header_text
 

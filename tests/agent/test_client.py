@@ -14,7 +14,7 @@ from foldwise.game.betting import CALL_ACTION, RAISE, Action
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.game.library import PokerGame, find_game
-from foldwise.game.match_state import parse_match_state
+from foldwise.game.text.match_state import parse_match_state
 from tests.support.table import THREE_PLAYER_LIMIT, Table, make_settings
 
 GAME = find_game("hunl")

@@ -23,11 +23,11 @@ from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, pars
 from foldwise.agent.typed_state import typed_state
 from foldwise.cli.main import main
 from foldwise.cli.support.terminal_table import TerminalTable, cards_markup, read_keyboard
-from foldwise.game.action_words import label_of
 from foldwise.game.betting import RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
+from foldwise.game.text.action_words import label_of
 from foldwise.matches.table.log import line_values, state_lines
 from tests.support.places import CONFIGS, ROOT
 from tests.support.table import Table, make_settings

@@ -16,7 +16,7 @@ from foldwise.agent.strategy_rows import StrategyTable
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError
-from foldwise.game.match_state import parse_match_state
+from foldwise.game.text.match_state import parse_match_state
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.network.block_player import network_pipeline, player_name
 from foldwise.matches.table.log import state_lines

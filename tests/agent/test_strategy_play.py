@@ -19,11 +19,11 @@ from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
-from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import parse_match_state
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.text.match_state import parse_match_state
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import seat_values, state_lines

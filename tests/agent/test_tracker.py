@@ -21,12 +21,12 @@ from foldwise.game.betting_kernels import (
     start_hand,
     to_call,
 )
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import view
-from foldwise.game.table_rules import table_rules
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.text.match_state import view
+from foldwise.game.trees.table_rules import table_rules
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
 from tests.oracles.naive_tracker import NaiveTracker
 from tests.support.made_strategies import StandInBuckets, made_seat, short_hunl

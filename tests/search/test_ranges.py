@@ -8,9 +8,9 @@ import pytest
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.agent.tracker import Tracker, make_seat
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
-from foldwise.game.dealing import Shoe
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.ranges import PublicState, TableRanges
 from tests.agent.test_tracker import wild_action

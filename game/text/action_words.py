@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
-from foldwise.game.match_state import read_action
+from foldwise.game.text.match_state import read_action
 
 YOU = "you"  # the name that takes verbs without an s
 

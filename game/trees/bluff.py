@@ -13,9 +13,9 @@ from math import factorial
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.bluff_kernels import build_round
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree import NODE_DTYPE, Tree
+from foldwise.game.trees.bluff_kernels import build_round
+from foldwise.game.trees.tree import NODE_DTYPE, Tree
 
 FACES = 6
 WILD_FACE = 6

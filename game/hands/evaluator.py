@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import NUM_CARDS
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands import evaluator_kernels as kernels
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.kept_tables import kept_tables
 
 NUM_RANKS = 7462
@@ -81,7 +81,7 @@ def rank_hands(hands: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def rank_pairs(board: Sequence[int]) -> NDArray[np.uint16]:
-    """[1326] rank of every two hole cards on a board of 3 to 5 cards, as `game.hole_cards` numbers them; 0: a clash."""
+    """[1326] rank of every two hole cards on a board of 3 to 5 cards, as `game.hands.hole_cards` numbers them; 0: a clash."""
     out = np.empty(NUM_PAIRS, np.uint16)
     kernels.rank_pairs_into(evaluator_tables(), np.asarray(board, np.int64), len(board), out)
     return out

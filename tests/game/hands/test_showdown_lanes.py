@@ -5,9 +5,9 @@ import pytest
 
 from foldwise.game.cards import parse_cards
 from foldwise.game.compiled import kernel
-from foldwise.game.lane_kernels import WIDTH, from_lanes, to_lanes
-from foldwise.game.showdown import RangeShowdown, empty_lane_sums, make_lane_board
-from foldwise.game.showdown_lane_kernels import LaneBoard, LaneSums, settle_fold_lanes, settle_showdown_lanes
+from foldwise.game.hands.showdown import RangeShowdown, empty_lane_sums, make_lane_board
+from foldwise.game.hands.showdown_lane_kernels import LaneBoard, LaneSums, settle_fold_lanes, settle_showdown_lanes
+from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
 
 
 @kernel

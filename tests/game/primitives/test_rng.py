@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from foldwise.game import rng_kernels as kernels
-from foldwise.game.rng import counter_uniform, make_state, make_states
+from foldwise.game.primitives import rng_kernels as kernels
+from foldwise.game.primitives.rng import counter_uniform, make_state, make_states
 
 # With the compiler switched off, numpy's scalars warn where the kernels mean to wrap.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")

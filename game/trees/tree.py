@@ -15,8 +15,8 @@ import numpy.typing as npt
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, TreeSizeError
-from foldwise.game.table_rules import table_rules
-from foldwise.game.tree_kernels import (
+from foldwise.game.trees.table_rules import table_rules
+from foldwise.game.trees.tree_kernels import (
     CHALLENGE,
     CHANCE,
     DECISION,

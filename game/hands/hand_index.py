@@ -13,7 +13,7 @@ from math import comb, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.game import hand_index_kernels as kernels
+from foldwise.game.hands import hand_index_kernels as kernels
 
 MAX_CARDS = 9  # beyond it a suit's number may pass 32 bits
 

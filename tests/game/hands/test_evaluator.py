@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldwise.game.cards import card_text, parse_cards
-from foldwise.game.evaluator import (
+from foldwise.game.hands.evaluator import (
     CATEGORIES,
     CATEGORY_CLASSES,
     NUM_RANKS,
@@ -19,7 +19,7 @@ from foldwise.game.evaluator import (
     rank_hands,
     rank_pairs,
 )
-from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hands.hole_cards import PAIR_CARDS, pair_number
 from tests.oracles.naive_cards import naive_strength
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]

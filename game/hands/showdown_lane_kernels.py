@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.lane_kernels import (
+from foldwise.game.primitives.lane_kernels import (
     WIDTH,
     add_up_rows,
     put_balances,

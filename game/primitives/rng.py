@@ -1,13 +1,13 @@
 """Random numbers: generator states for kernels, independent by (seed, worker), and a counter-based uniform.
 
 A state is a uint64[4] array, cheap to keep in a checkpoint. Streams of one seed lie 2^128 steps of xoshiro256++ apart,
-so workers never overlap. `game.rng_kernels` draws from a state inside kernels.
+so workers never overlap. `game.primitives.rng_kernels` draws from a state inside kernels.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.game import rng_kernels as kernels
+from foldwise.game.primitives import rng_kernels as kernels
 
 _MASK = (1 << 64) - 1
 

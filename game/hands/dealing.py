@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.dealing_kernels import deal_block
 from foldwise.game.definition import GameDefinition
+from foldwise.game.hands.dealing_kernels import deal_block
 
 
 @dataclass(frozen=True)

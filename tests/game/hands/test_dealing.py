@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal, Shoe
+from foldwise.game.hands.dealing import Deal, Shoe
 from tests.support.generators import definitions, golden_game
 from tests.support.places import GOLDEN as GOLDEN_FOLDER
 

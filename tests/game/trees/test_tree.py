@@ -11,7 +11,7 @@ from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, A
 from foldwise.game.definition import UNLIMITED_STACK, parse_definition
 from foldwise.game.errors import DefinitionError, TreeSizeError
 from foldwise.game.library import find_game
-from foldwise.game.tree import (
+from foldwise.game.trees.tree import (
     ALL_IN,
     CALL_CODE,
     EVERY_SIZE,
@@ -24,7 +24,7 @@ from foldwise.game.tree import (
     build_tree,
     pot_size,
 )
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 from tests.oracles.naive_rules import naive_raises
 from tests.support.generators import definitions, golden_game
 

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from foldwise.game import bluff_kernels as kernels
-from foldwise.game.bluff import Bluff
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree import CHALLENGE_CODE, NO_ACTION
-from foldwise.game.tree_kernels import CHALLENGE, DECISION
+from foldwise.game.trees import bluff_kernels as kernels
+from foldwise.game.trees.bluff import Bluff
+from foldwise.game.trees.tree import CHALLENGE_CODE, NO_ACTION
+from foldwise.game.trees.tree_kernels import CHALLENGE, DECISION
 from tests.oracles.naive_rules import bluff_claim_holds
 
 ONE_ONE = Bluff((1, 1))

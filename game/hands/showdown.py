@@ -6,10 +6,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from foldwise.game.evaluator import rank_pairs
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.lane_kernels import WIDTH
-from foldwise.game.showdown_kernels import (
+from foldwise.game.hands.evaluator import rank_pairs
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown_kernels import (
     BELOW,
     HIGH,
     HIGH_BELOW,
@@ -26,7 +25,8 @@ from foldwise.game.showdown_kernels import (
     settle_fold,
     settle_showdown,
 )
-from foldwise.game.showdown_lane_kernels import LaneBoard, LaneSums
+from foldwise.game.hands.showdown_lane_kernels import LaneBoard, LaneSums
+from foldwise.game.primitives.lane_kernels import WIDTH
 
 
 def empty_board(num_board: int) -> ShowdownBoard:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldwise.game.hand_index import HandIndex, hand_index
+from foldwise.game.hands.hand_index import HandIndex, hand_index
 from tests.oracles.naive_cards import naive_class
 
 SIZES = {

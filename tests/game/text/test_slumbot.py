@@ -5,10 +5,10 @@ import pytest
 
 from foldwise.agent.bots import Bot
 from foldwise.game.betting import BettingState
-from foldwise.game.dealing import Shoe
 from foldwise.game.errors import FormatError, IllegalActionError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.slumbot import play, read_increment, read_slumbot, slumbot_text, start_betting
+from foldwise.game.text.slumbot import play, read_increment, read_slumbot, slumbot_text, start_betting
 from foldwise.matches.table.hand import Hand
 
 HUNL = find_definition("hunl")

@@ -11,8 +11,8 @@ a bucket lookup takes 0.25 us instead of 0.1.
 
 import numpy as np
 
-from foldwise.game.bits_kernels import bit_count
 from foldwise.game.compiled import kernel
+from foldwise.game.hands.bits_kernels import bit_count
 
 # `tables` is one int64 array, so that a call hands over one array and not fifteen: first the number of rounds, then at
 # these places where each part begins. R rounds; a configuration is a sorted row of the four suits' card counts.

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
-from foldwise.game.dealing import Shoe
 from foldwise.game.errors import FormatError
-from foldwise.game.match_state import (
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.text.match_state import (
     parse_match_state,
     read_action,
     read_match_state,

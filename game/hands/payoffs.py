@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from foldwise.game.betting import BettingState
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 
 
 def payoffs(betting: BettingState, hole_cards: Sequence[tuple[int, ...]], board: tuple[int, ...]) -> list[float] | None:

@@ -8,7 +8,7 @@ the sequence. The players alternate, so the parity of the mask says who acts; th
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHALLENGE, DECISION
+from foldwise.game.trees.tree_kernels import CHALLENGE, DECISION
 
 _NO_ACTION, _CHALLENGE_CODE = -2, -3
 

@@ -5,10 +5,10 @@ import pytest
 
 from foldwise.game.arrays import Float
 from foldwise.game.cards import parse_cards
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown, empty_sums, make_board
-from foldwise.game.showdown_kernels import settle_fold, settle_showdown
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown, empty_sums, make_board
+from foldwise.game.hands.showdown_kernels import settle_fold, settle_showdown
 
 
 def all_pairs(board: list[int], reach: Float) -> tuple[Float, Float]:

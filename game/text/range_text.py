@@ -9,7 +9,7 @@ from eval7.rangestring import RangeStringError
 from foldwise.game.arrays import Float
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.errors import FormatError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 
 
 def pair_text(pair: int) -> str:
