@@ -51,8 +51,8 @@ def inspect(request: InspectRequest) -> None:
 
     Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
     """
+    from foldwise.agent.reading.typed_state import hand_of_class, typed_state
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.agent.typed_state import hand_of_class, typed_state
     from foldwise.game.text.match_state import parse_match_state
     from foldwise.postprocess.language import parse_pipeline
 
@@ -139,7 +139,7 @@ def _show(decision: "Decision", betting: "BettingState", visits: float | None, p
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
-    from foldwise.agent.typed_state import read_betting, typed_state
+    from foldwise.agent.reading.typed_state import read_betting, typed_state
     from foldwise.cli.support.comparison_pictures import draw_strategy_grid
     from foldwise.game.text.action_words import label_of, spoken_actions
     from foldwise.matches.report.replay import position_names

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.agent.following.tracker import Step
 from foldwise.agent.strategy_player import Decision
-from foldwise.agent.tracker import Step
 from foldwise.game.arrays import Float
 from foldwise.game.betting import Action
 from foldwise.game.cards import cards_text

@@ -3,7 +3,7 @@
 from foldwise.agent import player as tables
 from foldwise.agent.player import Player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
-from foldwise.agent.translation import DEFAULT_TRANSLATION
+from foldwise.agent.translation.translation import DEFAULT_TRANSLATION
 from foldwise.game.errors import DefinitionError
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from foldwise.abstraction.bet_sizes import parse_sizes
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.typed_state import read_betting
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.trees.tree import BetMenu

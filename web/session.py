@@ -20,7 +20,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from foldwise.agent.player import Player
-from foldwise.agent.typed_state import read_betting
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError

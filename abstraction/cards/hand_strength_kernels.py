@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Hand strength kernels. Strengths are integers: twice the opponent hands beaten plus those tied, of 2 * 990.
 
-N boards of one size, 1,326 pairs in the order of game.hole_cards; a pair that clashes with the board holds zero, so
+N boards of one size, 1,326 pairs in the order of `game.hands.hole_cards`; a pair that clashes with the board holds zero, so
 sums over further cards need no test. Work comes in blocks of boards, `first` to `last`, for threads side by side.
 """
 

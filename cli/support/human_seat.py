@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError
 from foldwise.agent.player import warm_up
 from foldwise.agent.strategy_player import Decision, OpenStrategy, StrategyPlayer

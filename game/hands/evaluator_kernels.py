@@ -78,7 +78,7 @@ def rank_hands_into(tables, hands, out):  # [n, 1..7] cards, [n]
 
 
 @kernel
-def rank_pairs_into(tables, board, num_board, out):  # [>= num_board], [1326] in the order of game.hole_cards
+def rank_pairs_into(tables, board, num_board, out):  # [>= num_board], [1326] in the order of `game.hands.hole_cards`
     """Rank of every two hole cards on a fixed board of 3 to 5 cards; 0 where cards clash.
 
     The board's word is summed once; a flush is possible only in a suit the board holds three times or more.

@@ -29,7 +29,7 @@ BELOW, UP_TO, HIGH_BELOW, HIGH_UP_TO, LOW_BELOW, LOW_UP_TO, HIGH, LOW, NUM_PLACE
 class ShowdownBoard(NamedTuple):
     """A board's hands by rising rank, and where each looks in prefix sums."""
 
-    pairs: np.ndarray  # uint16[n]: number of the hand, see game.hole_cards
+    pairs: np.ndarray  # uint16[n]: number of the hand, see `game.hands.hole_cards`
     ranks: np.ndarray  # uint16[n]
     cards: np.ndarray  # uint8[n, 2]: the higher card first
     places: np.ndarray  # uint16[n, 8]: one cache line for four hands

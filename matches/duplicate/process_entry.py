@@ -8,7 +8,7 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.agent.player_spec import PlayerSpec
 from foldwise.game.definition import parse_definition
 from foldwise.game.hands.dealing import Shoe

@@ -8,8 +8,8 @@ is played: the betting as it comes, then cards, values and names.
 import numpy as np
 
 from foldwise.agent.bots_kernels import choose
-from foldwise.agent.decision_kernels import decide, follow_opponent
-from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.agent.following.decision_kernels import decide, follow_opponent
+from foldwise.agent.following.tracker_kernels import call_child, enter_street
 from foldwise.game.betting import FOLD, RAISE
 from foldwise.game.betting_kernels import (
     FINISHED,

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from foldwise.agent.http_client import TableAnswer
+from foldwise.agent.clients.http_client import TableAnswer
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition

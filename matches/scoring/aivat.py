@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, Seat, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, Seat, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS

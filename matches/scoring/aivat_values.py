@@ -18,8 +18,8 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.following.tracker import Seat
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.agent.tracker import Seat
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError

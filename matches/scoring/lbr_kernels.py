@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
-from foldwise.agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
+from foldwise.agent.following.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
+from foldwise.agent.following.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.betting_kernels import (
     FINISHED,

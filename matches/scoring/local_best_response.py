@@ -28,8 +28,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import Scratch, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldwise.agent.http_client import HttpHand, HttpReport, HttpTable, play_hands
+from foldwise.agent.clients.http_client import HttpHand, HttpReport, HttpTable, play_hands
 from foldwise.agent.player import Player
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text

@@ -12,9 +12,9 @@ from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match
-from foldwise.agent.decision_kernels import describe_actions
-from foldwise.agent.policy_kernels import postprocess_policy
+from foldwise.agent.clients.client import play_match
+from foldwise.agent.following.decision_kernels import describe_actions
+from foldwise.agent.following.policy_kernels import postprocess_policy
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.typed_state import read_betting
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.hands.hole_cards import pair_number

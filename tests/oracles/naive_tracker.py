@@ -1,11 +1,11 @@
-"""The rules of `agent/tracker.py` once more, in plain Python over one hand: slow, and independent of the kernels."""
+"""The rules of `agent/following/tracker.py` again, in plain Python over one hand: slow, and independent of the kernels."""
 
 import math
 
 import numpy as np
 
-from foldwise.agent.tracker import Seat
-from foldwise.agent.translation import Mapping
+from foldwise.agent.following.tracker import Seat
+from foldwise.agent.translation.translation import Mapping
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.primitives.rng import counter_uniform
 from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
+from foldwise.agent.following.tracker import make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import make_seat
-from foldwise.agent.translation import Mapping, Translation
+from foldwise.agent.translation.translation import Mapping, Translation
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError

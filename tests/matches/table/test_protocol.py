@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldwise.agent.state_reader import StateReader
+from foldwise.agent.clients.state_reader import StateReader
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import parse_definition

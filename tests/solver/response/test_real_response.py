@@ -11,8 +11,8 @@ import pytest
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.agent.following.tracker import make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import make_seat
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.dealing import Shoe

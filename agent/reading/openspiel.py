@@ -10,7 +10,7 @@ from typing import Any
 
 from foldwise.abstraction.card_lookup import open_card_lookup
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.strategy_rows import StrategyTable
+from foldwise.agent.reading.strategy_rows import StrategyTable
 from foldwise.game.betting import CALL, RAISE
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Moves through an abstract tree that follow a real hand. The rules are stated in `agent/tracker.py`.
+"""Moves through an abstract tree that follow a real hand. The rules are stated in `agent/following/tracker.py`.
 
 `tree` is anything with the arrays of `game.trees.tree.Tree`; children of a decision stand in the order fold (where there is a
 bet to fold to), call, raises ascending. Nodes are int64 throughout, so that each function is compiled once.
@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from foldwise.agent.translation_kernels import read_bet
+from foldwise.agent.translation.translation_kernels import read_bet
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from foldwise.agent.tracker import Tracker, abstract_history
+from foldwise.agent.following.tracker import Tracker, abstract_history
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.betting_kernels import (
     FINISHED,

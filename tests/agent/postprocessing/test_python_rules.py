@@ -10,9 +10,9 @@ from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
 from foldwise.agent.player_spec import parse_player
-from foldwise.agent.python_rules import load_rules, resolve_rules
+from foldwise.agent.postprocessing.python_rules import load_rules, resolve_rules
+from foldwise.agent.reading.strategy_rows import StrategyTable
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.strategy_rows import StrategyTable
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError

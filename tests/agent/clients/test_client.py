@@ -8,7 +8,7 @@ import time
 import pytest
 
 from foldwise.agent.bots import BOT_CODES, Bot
-from foldwise.agent.client import MAX_LINE, VERSION_LINE, Client, play_match
+from foldwise.agent.clients.client import MAX_LINE, VERSION_LINE, Client, play_match
 from foldwise.agent.player import check_player, make_player
 from foldwise.game.betting import CALL_ACTION, RAISE, Action
 from foldwise.game.definition import parse_definition

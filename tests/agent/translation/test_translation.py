@@ -7,8 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foldwise.agent import translation_kernels
-from foldwise.agent.translation import Mapping, Translation, parse_translation
+from foldwise.agent.translation.translation import Mapping, Translation, parse_translation, translation_kernels
 from tests.oracles import naive_translation
 from tests.oracles.naive_translation import CALL_INDEX, Reading
 

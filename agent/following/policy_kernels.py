@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import describe_actions
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.following.decision_kernels import describe_actions
+from foldwise.agent.postprocessing.postprocess_kernels import postprocess_row
 from foldwise.game.compiled import kernel
 from foldwise.game.trees.tree_kernels import DECISION
 

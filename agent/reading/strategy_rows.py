@@ -10,8 +10,8 @@ from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.cards.explain import preflop_name
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.node_rows import NO_STACKS, NodeRows, NodeTable
-from foldwise.agent.typed_state import read_betting
+from foldwise.agent.following.node_rows import NO_STACKS, NodeRows, NodeTable
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.game.cards import RANKS, cards_text, rank_of
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.agent.decision_kernels import describe_actions
-from foldwise.agent.python_rules import load_rules
+from foldwise.agent.following.decision_kernels import describe_actions
+from foldwise.agent.postprocessing.python_rules import load_rules
 from foldwise.game.arrays import Float, Single
 from foldwise.game.trees.tree import Tree
 from foldwise.game.trees.tree_kernels import DECISION

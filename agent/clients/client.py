@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from foldwise.agent.clients.state_reader import StateReader
 from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
-from foldwise.agent.state_reader import StateReader
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import ProtocolError

@@ -22,7 +22,7 @@ Each real action moves the tracker by one abstract action, so both trees always 
    it has none), and play goes on behind it. When the real street is over and the abstract one is not, the missing
    checks are added.
 6. **Our own earlier raises** are known by the chips they made; where several sizes make the same chips, the one we
-   drew, since draws depend on seed, hand and action number alone (`agent.decision_kernels`).
+   drew, since draws depend on seed, hand and action number alone (`agent.following.decision_kernels`).
 
 So a position is a function of the history, the player's seed and the hand's number: nothing is remembered between
 decisions, and a match can go on in mid-hand.
@@ -35,9 +35,9 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent import decision_kernels as kernels
-from foldwise.agent.node_rows import NodeRows
-from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
+from foldwise.agent.following import decision_kernels as kernels
+from foldwise.agent.following.node_rows import NodeRows
+from foldwise.agent.translation.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Single
 from foldwise.game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS

@@ -1,14 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Decisions of a strategy at a table: the row of an infoset, post-processing, the draw, and following a hand.
 
-`seat` is an `agent.tracker.Seat`, `hand` a row of `game.betting_kernels`, `scratch` an `agent.tracker.Scratch`. One set
+`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`. One set
 of functions serves the player at a socket and the engine in memory, so that both play the same hands.
 """
 
 import numpy as np
 
-from foldwise.agent.postprocess_kernels import is_exempt, postprocess_row
-from foldwise.agent.tracker_kernels import (
+from foldwise.agent.following.tracker_kernels import (
     call_child,
     end_of_children,
     enter_street,
@@ -18,6 +17,7 @@ from foldwise.agent.tracker_kernels import (
     real_action,
     size_in_pots,
 )
+from foldwise.agent.postprocessing.postprocess_kernels import is_exempt, postprocess_row
 from foldwise.game.betting import RAISE
 from foldwise.game.betting_kernels import (
     HAND_ACTIONS,
@@ -225,7 +225,7 @@ def follow_own(seat, hand, node, kind, raise_to, bucket, first, hand_number, scr
 def answer(seat, rules, hand, position, hand_number, actions, buckets, scratch, trace):
     """Follow a whole history and decide: (node, child, kind, raise_to). `position` must be to act after it.
 
-    actions: int64[n, 2] kind and raise_to; buckets: [streets] of `position`; trace: an `agent.tracker.Trace`, overwritten.
+    actions: int64[n, 2] kind and raise_to; buckets: [streets] of `position`; trace: the tracker's `Trace`, overwritten.
     """
     start_hand(rules, hand)
     node = np.int64(0)
