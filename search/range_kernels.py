@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Ranges through a hand: what each action says of all 1,326 hands. The rules are stated in `search/ranges.py`.
 
-`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`. Buckets
-are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
+`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`.
+Buckets are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
 """
 
 import numpy as np

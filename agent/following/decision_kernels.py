@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Decisions of a strategy at a table: the row of an infoset, post-processing, the draw, and following a hand.
 
-`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`. One set
-of functions serves the player at a socket and the engine in memory, so that both play the same hands.
+`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`.
+One set of functions serves the player at a socket and the engine in memory, so that both play the same hands.
 """
 
 import numpy as np
