@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOJIT := $(addprefix tests/game/,test_cards.py test_definition.py test_betting.py text/test_match_state.py hands/test_dealing.py \
 	test_rules_oracles.py trees/test_tree.py trees/test_bluff.py primitives/test_rng.py) \
-	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/translation/test_translation.py
+	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/mappings/test_translation.py
 
 .PHONY: help demo demo-network test test-load test-nojit fuzz soak audit lint bench pages lock clean
 help:

@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.translation.translation import parse_translation
 from foldwise.game.arrays import Float
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import parse_cards

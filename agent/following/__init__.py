@@ -1,4 +1,4 @@
 """Following a real hand through the abstract tree, and the probabilities where it stands.
 
-Imports `translation` and `postprocessing`.
+Imports `mappings` and `postprocessing`.
 """

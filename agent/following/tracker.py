@@ -3,7 +3,7 @@
 Each real action moves the tracker by one abstract action, so both trees always agree on who acts and on which street.
 
 1. **Calls and checks** are calls. An opponent's **raise** of x pots (chips beyond the call over the pot after it, both
-   real) is read as one of the node's raises by `agent.translation`: between two sizes by chance, below the smallest
+   real) is read as one of the node's raises by `agent.mappings`: between two sizes by chance, below the smallest
    as a check where checking keeps the street open, else as the smallest; beyond the largest as the largest. A real
    all-in, even one below a minimum raise, is a raise of its size like any other.
 2. **Drift.** Sizes are always shares of the pot, real ones of the real pot and abstract ones of the abstract pot, so
@@ -37,7 +37,7 @@ import numpy.typing as npt
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.following import decision_kernels as kernels
 from foldwise.agent.following.node_rows import NodeRows
-from foldwise.agent.translation.translation import DEFAULT_TRANSLATION, Translation
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Single
 from foldwise.game.betting import MAX_ACTIONS_PER_ROUND, Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS

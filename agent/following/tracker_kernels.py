@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from foldwise.agent.translation.translation_kernels import read_bet
+from foldwise.agent.mappings.translation_kernels import read_bet
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN

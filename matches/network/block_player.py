@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.strategy import MANIFEST, Strategy
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.agent.player import Player, make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.translation.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from foldwise.agent.following.tracker_kernels import read_raise
+from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.agent.translation.translation import parse_translation
 from foldwise.game.betting import FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.text.match_state import MatchState, read_action, view

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foldwise.agent.following.tracker import Seat
-from foldwise.agent.translation.translation import Mapping
+from foldwise.agent.mappings.translation import Mapping
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.primitives.rng import counter_uniform
 from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE

@@ -7,8 +7,8 @@ import numpy as np
 
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.agent.following.tracker import Seat, make_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.translation.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.definition import GameDefinition
 from foldwise.game.library import find_definition
 from foldwise.game.trees.tree import Tree, build_tree

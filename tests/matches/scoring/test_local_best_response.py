@@ -7,8 +7,8 @@ import pytest
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.following.tracker import make_seat
+from foldwise.agent.mappings.translation import Mapping, Translation
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.translation.translation import Mapping, Translation
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError

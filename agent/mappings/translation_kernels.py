@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The mappings of `agent.translation.translation`: sizes in pots in, an index and a probability out.
+"""The mappings of `agent.mappings.translation`: sizes in pots in, an index and a probability out.
 
 Source: Ganzfried and Sandholm (IJCAI 2013). `tests/oracles/naive_translation.py` has the same formula by formula.
 """
@@ -8,7 +8,7 @@ import math
 
 from foldwise.game.compiled import kernel
 
-# Values of `agent.translation.translation.Mapping`; a test holds them equal.
+# Values of `agent.mappings.translation.Mapping`; a test holds them equal.
 PSEUDO_HARMONIC, ARITHMETIC, GEOMETRIC = 0, 1, 2
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foldwise.agent.translation.translation import Mapping, Translation, parse_translation, translation_kernels
+from foldwise.agent.mappings import translation_kernels
+from foldwise.agent.mappings.translation import Mapping, Translation, parse_translation
 from tests.oracles import naive_translation
 from tests.oracles.naive_translation import CALL_INDEX, Reading
 

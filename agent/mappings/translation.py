@@ -5,7 +5,7 @@ chips: the pseudo-harmonic mapping is scale-free only once every size is divided
 
 Source: Ganzfried and Sandholm (IJCAI 2013), sections 4 to 6. A mapping f gives the probability that a bet of x pots,
 between the abstract sizes A < B, is read as A. Its deterministic version reads A up to the median x*, B above it.
-`agent/translation/translation_kernels.py` computes it; here are its names.
+`agent/mappings/translation_kernels.py` computes it; here are its names.
 """
 
 from enum import IntEnum
