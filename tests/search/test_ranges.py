@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from tests.agent.test_tracker import wild_action
+from tests.agent.following.test_tracker import wild_action
 
 from foldwise.agent.following.tracker import Tracker, make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
