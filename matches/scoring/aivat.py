@@ -21,16 +21,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, Seat, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, Seat, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
 from foldwise.abstraction.storage.whole_file import bytes_written_whole
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
-from foldwise.agent.translation import DEFAULT_TRANSLATION
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
