@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
 	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
 
-.PHONY: help demo demo-network test test-load test-nojit fuzz soak audit lint bench pages lock clean
+.PHONY: help demo demo-network test test-load test-nojit fuzz soak mutants audit lint bench pages lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
 	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
 	@echo "make soak    an hour of killed processes and cut connections; SECONDS=120 for two minutes"
+	@echo "make mutants   200 wrong signs, weights and comparisons: which the tests do not notice; hours, COUNT=20 for fewer"
 	@echo "make audit   known weaknesses of the locked packages (pip-audit)"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
@@ -65,6 +66,10 @@ fuzz: $(READY)
 SECONDS ?= 3600
 soak: $(READY)
 	@$(BIN)/python benchmarks/soak.py --seconds $(SECONDS)
+
+COUNT ?= 200
+mutants: $(READY)
+	@$(BIN)/python benchmarks/mutants.py --count $(COUNT)
 
 # In an environment of its own: its packages are none of ours. It asks PyPI, or the service that PIP_AUDIT names.
 audit: $(READY)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ def part(sums: Floats, mean: float, num_parts: int) -> npt.NDArray[np.int64]:
 class RuleInsteadOfKMeans:
     """Takes what `KMeans` takes. What the river was trained on is kept in `trained`."""
 
-    trained: list[npt.NDArray[np.int16]] = []
+    trained: ClassVar[list[npt.NDArray[np.int16]]] = []
 
     def __init__(self, points: Any, weights: Any, num_centres: int, *, euclidean: bool, seed: int, **_: Any) -> None:
         self._points, self._weights, self._num_centres, self._euclidean = points, weights, num_centres, euclidean

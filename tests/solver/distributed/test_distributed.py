@@ -282,9 +282,7 @@ class TinyRun:
     child_change: list[Table]
 
     @classmethod
-    def of(
-        cls, game: AbstractGame, table: Table, traverser: int, weigh_by_flops: bool, threads: int = 1
-    ) -> "TinyRun":
+    def of(cls, game: AbstractGame, table: Table, traverser: int, weigh_by_flops: bool, threads: int = 1) -> "TinyRun":
         config = clustered_config(distributed={"weigh_by_flops": weigh_by_flops}, threads=threads)
         rest = make_piece(game, [0, 2], (0, 1))
         whole_top = dataclasses.replace(make_piece(game, [2, 0], (0,)), nodes=game.tree.nodes)
@@ -429,7 +427,8 @@ def test_two_threads_a_child_are_two_draws_of_one(traverser: int) -> None:
     assert total == pytest.approx(wanted_change(game, table, traverser), abs=1e-12)
     config = clustered_config(threads=2)
     piece = make_piece(game, [0, 2], (0,))
-    assert ClusterChild(game, piece, TinyDeals(0), config, 0).scale == 2 / TinyDeals.share  # what regrets are divided by
+    child = ClusterChild(game, piece, TinyDeals(0), config, 0)
+    assert child.scale == 2 / TinyDeals.share  # what its regrets are divided by
 
 
 # Runs
@@ -442,10 +441,11 @@ def exploitability(game: AbstractGame, response: ExactResponse, table: Table) ->
 
 
 def test_children_learn_as_fast_as_the_local_solver(exact_game: AbstractGame, tmp_path: Path) -> None:
-    """Exploitability after 300,000 nodes, mean of sixteen seeds, within 25% of local external sampling's.
+    """Exploitability after 300,000 nodes, mean of sixteen seeds, over that of local external sampling.
 
-    A seed's has a standard deviation of a fifth, so that the ratio of two means has one of 7%: 24 seeds gave 1.09, 0.85 and
-    0.79 with 1, 2 and 4 children. More nodes: benchmarks/distributed.py. The untrained strategy has 728 mbb.
+    A seed's has a standard deviation of 12 to 18%, so that the ratio of two means has one of 5%; 24 other seeds gave 1.09,
+    0.85 and 0.79. Seeds decide everything here: a tenth is left for other processors. More children learn more from a
+    hand, since each walks a flop of its own. More nodes: benchmarks/distributed.py. The untrained strategy has 728 mbb.
     """
     response = ExactResponse(exact_game)
     budget, seeds = 300_000, range(1, 17)
@@ -458,14 +458,14 @@ def test_children_learn_as_fast_as_the_local_solver(exact_game: AbstractGame, tm
 
     local = np.mean([reached(Mccfr(exact_game, clustered_config(seed=seed).solver)) for seed in seeds])
     assert local < 100.0
-    for children in (1, 2, 4):
+    for children, ratio in ((1, 1.09), (2, 0.86), (4, 0.81)):
         found = []
         for seed in seeds:
             config = clustered_config(children=children, seed=seed)
             run = DistributedRun(exact_game, config, tmp_path / f"{children}-{seed}", False, None)
             found.append(reached(run.head))
             run.close()
-        assert np.mean(found) < 1.25 * local
+        assert np.mean(found) == pytest.approx(ratio * local, rel=0.1)
 
 
 def run_to_end(run: DistributedRun) -> DistributedRun:
