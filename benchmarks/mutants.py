@@ -125,19 +125,22 @@ def _holds_text(node: ast.AST) -> bool:
 
 @cache
 def tests_of(file: str) -> tuple[str, ...]:
-    """The tests of a module's shelf that import it, or the module its kernels stand beside; else all that may notice."""
+    """The test files that import a module, or one beside it that drives it; where there are none, those of its shelf."""
     package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
-    names = {name, name.removesuffix("_kernels")}
-    found = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        text = path.read_text()
-        by_path = any(f"foldwise.{package}.{each} import" in text for each in names)
-        by_name = any(f"from foldwise.{package} import" in text and each in text for each in names)
-        if by_path or by_name:
-            found.append(path.relative_to(ROOT).as_posix())
-    shelf = ROOT / "tests" / Path(file).parent
-    own = [path.relative_to(ROOT).as_posix() for path in sorted(shelf.glob("test_*.py"))]
-    return tuple([test for test in found if test in own] or [*own, *found])
+    beside = [path.stem for path in (ROOT / file).parent.glob("*.py") if f".{name} import" in path.read_text()]
+    own_tests = sorted((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
+    for names in ([name], beside):
+        found = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if _imports(path, package, names)]
+        in_shelf = [path for path in found if path in own_tests]
+        if found:
+            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or [*own_tests, *found])
+    return tuple(path.relative_to(ROOT).as_posix() for path in own_tests)
+
+
+def _imports(path: Path, package: str, names: list[str]) -> bool:
+    text = path.read_text()
+    by_name = f"from foldwise.{package} import" in text
+    return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
 
 
 class Copy:
@@ -184,7 +187,12 @@ class Copy:
 
     def _test(self, tests: tuple[str, ...], cpu_seconds: int | None) -> tuple[int, str, float]:
         """Exit code, output and CPU seconds; beyond the limit the kernel ends it, however busy the machine is."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "FOLDWISE_CACHE": str(self._cache)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            "FOLDWISE_CACHE": str(self._cache),
+            "NUMBA_OPT": "1",  # most of the time goes into compiling what is run for a moment
+        }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
