@@ -4,7 +4,7 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 # An average may leave out the first iterations of a run: `earlier` [E] are the strategy sums as they were then, in the order
 # of the entries, and `share` is what discounting has left of them since. None: nothing is left out.

@@ -9,7 +9,7 @@ import numpy as np
 
 from foldwise.abstraction.strategy_kernels import later_sum
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 _LEAST_TOTAL = 1e-300  # its inverse is finite; the inverse of a subnormal number is not
 
