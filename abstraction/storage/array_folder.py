@@ -20,6 +20,7 @@ from foldwise.abstraction.storage.array_store import (
     write_array,
 )
 from foldwise.abstraction.storage.array_store import read_manifest as read_any_manifest
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.game.errors import FormatError
 
 MANIFEST = "manifest.json"
@@ -47,7 +48,7 @@ def save_arrays(
     arrays: Mapping[str, NDArray[Any]],
 ) -> Manifest:
     """Write the folder; what stood there before is replaced by one rename."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     entries = {name: write_array(folder, name, array) for name, array in arrays.items()}
     manifest = Manifest(
         kind=kind, content_version=content_version, fingerprint=fingerprint, made_from=made_from, arrays=entries

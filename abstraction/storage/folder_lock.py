@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.game.errors import DefinitionError
 
 LOCK_FILE = ".lock"
@@ -55,7 +56,7 @@ def locked(folder: Path | None) -> Iterator[None]:
     path = lock_path(folder)
     missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = _take(path)
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "another run"
