@@ -72,10 +72,13 @@ COUNT ?= 200
 mutants: $(READY)
 	@$(BIN)/python benchmarks/mutants.py --count $(COUNT)
 
-# In an environment of its own: its packages are none of ours. It asks PyPI, or the service that PIP_AUDIT names.
+# In an environment of its own: its packages are none of ours. It asks PyPI, or what PIP_AUDIT_VULNERABILITY_SERVICE names (osv).
+# --strict: a package that the service does not know, as where only a mirror can be reached, is an error and no clean bill.
 audit: $(READY)
 	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; }
-	@$(VENV)-audit/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --progress-spinner off
+	@timeout 300 $(VENV)-audit/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --timeout 15 \
+	    --progress-spinner off || { echo "audit: not clean. A table above lists known weaknesses; an ERROR, or no line at all within 300 s," \
+	    "means that the service could not be asked and nothing was audited: try with a network, or PIP_AUDIT_VULNERABILITY_SERVICE=osv" >&2; exit 1; }
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
