@@ -48,8 +48,8 @@ def make_app(settings: TableSettings) -> ASGIApp:
     play = PlayRoutes(sessions, SessionScores(opponents, values), solving, first)
     watching = WatchRoutes(settings.matches, settings.broker, solving)
     routes: list[BaseRoute] = [
+        *Door(sessions, first, settings.access).routes(),  # first: routes are tried in this order
         *asset_routes(),
-        *Door(sessions, first, settings.access).routes(),
         *play.routes(),
         *ReviewRoutes(opponents, values, solving, play).routes(),
         *ExploreRoutes(opponents, solving).routes(),

@@ -22,8 +22,8 @@ from foldwise.matches.scoring.review import BlueprintJudge, Choice
 from foldwise.matches.table.hand import Hand
 from foldwise.web.answers import Body, post
 from foldwise.web.opponents import Opponents
+from foldwise.web.private_files import write_private
 from foldwise.web.scores import StrategyValues
-from foldwise.web.session import write_private
 from foldwise.web.sessions import UnknownSessionError
 from foldwise.web.solving import SolveQueue
 
