@@ -166,10 +166,6 @@ def test_files_of_one_name_are_about_one_thing():
     commands = {path.stem for path in (ROOT / "cli").glob("*.py")}
     twice = {name: list(map(str, paths)) for name, paths in places.items() if len(paths) > 1}
     assert twice.keys() <= ONE_THING | commands, twice
-    inside = {
-        name: files for name, files in twice.items() if sum(file.startswith(("cli/", "web/")) for file in files) == 0
-    }
-    assert inside.keys() <= ONE_THING, inside
     assert twice.keys() >= ONE_THING
 
 
