@@ -86,29 +86,17 @@ class ExactGap(TypedDict, total=False):
     gap_mbb: float
 
 
-LbrReport = TypedDict(
-    "LbrReport",
-    {
-        "strategy": str,
-        "bets": str,
-        "from": str,
-        "samples": int,
-        "translation": str,
-        "seed": int,
-        "postprocess": str,
-        "probabilities": str,
-        "method": str,
-        "roots": int | None,
-        "lbr_mbb": float,
-        "ci95_mbb": float | None,
-        "sd_mbb": float | None,
-        "hands": int,
-        "positions": "list[PositionSummary]",
-        "seconds": float,
-        "exploitability_mbb": NotRequired[float],
-        "gap_mbb": NotRequired[float],
-    },
-)
+class LbrReport(LbrConditions):
+    strategy: str
+    roots: int | None
+    lbr_mbb: float
+    ci95_mbb: float | None
+    sd_mbb: float | None
+    hands: int
+    positions: "list[PositionSummary]"
+    seconds: float
+    exploitability_mbb: NotRequired[float]
+    gap_mbb: NotRequired[float]
 
 
 @holding(lambda request: request.output)
