@@ -201,7 +201,7 @@ def _compare(
     translation: "Translation",
     request: CompareRequest,
 ) -> "Comparison":
-    """Here, here and published, or by the workers of a broker."""
+    """Played here, played here and published, or played by the workers at a broker."""
     from foldwise.cli.support.kept_matches import how_to_go_on
 
     folder, line = request.directory.resolve(), ProgressLine("compare")
@@ -241,7 +241,7 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
 
 
 def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+    """The exploitability of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
 
     None stands for a variant that searches: it does not play in the abstract game.
     """

@@ -24,7 +24,7 @@ class WatchRequest:
 def watch(request: WatchRequest) -> int:
     """Show running matches: totals with intervals, last hands, rates. Ctrl-C ends it.
 
-    With MATCH it ends by itself when the match does: exit code 0 if it finished, 1 if not. Off a terminal it prints
+    With MATCH it ends when the match does: exit code 0 if it finished, 1 if not. Off a terminal it prints
     a picture every ten seconds if anything changed. --json prints one object and ends, as --once does.
 
     Example: foldwise watch --broker mqtt://127.0.0.1

@@ -1,4 +1,4 @@
-"""Hands from elsewhere, for reading: ACPC logs, PHH files, PokerStars, a Slumbot table. Others' cards may be unknown.
+"""Hands from other sources, for review: ACPC logs, PHH files, PokerStars, a Slumbot table. Others' cards may be unknown.
 
 Unlike a log of ours, which names all cards, an imported hand has empty hole cards where nobody showed them; what each
 player won is then taken from the file, or left as the betting has it where it ended by a fold.
@@ -41,7 +41,7 @@ class ImportedHands:
 
 
 def read_one_game(source: Path, game: str | None = None) -> ImportedHands:
-    """Of a log, a PHH file, a Slumbot session, or a folder with logs, a match folder say."""
+    """The hands of a log, a PHH file, a Slumbot session, or a folder of logs such as a match folder."""
     if source.is_dir():
         return _read_folder(source, game)
     try:
