@@ -61,7 +61,9 @@ class LbrRequest:
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder; also to play more hands.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder, or extend it by more hands.")] = (
+        False
+    )
     seed: SeedOption = 0
     as_json: JsonOption = False
 

@@ -15,8 +15,8 @@ from foldwise.cli.support.output import emit, stdout
 class WatchRequest:
     broker: RequiredBroker
     match: Annotated[str | None, typer.Argument(metavar="[MATCH]", help="Only this match, until its end.")] = None
-    once: Annotated[bool, typer.Option("--once", help="Print what is known after a second, and end.")] = False
-    forget: Annotated[bool, typer.Option("--forget", help="Take ended matches off the broker.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Print what is known after a second, and exit.")] = False
+    forget: Annotated[bool, typer.Option("--forget", help="Remove finished matches from the broker.")] = False
     patience: PatienceOption = 60.0
     as_json: JsonOption = False
 
