@@ -7,8 +7,9 @@ probabilities. So an answer of a searching agent costs one solve, however many h
 
 - On streets before `expand_from` one of the branches that go on is drawn, by its mass times the chips in it, and stands for
   all: what is won grows with the pot, so that rare large pots are met often with little weight instead of the other way
-  round. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one whose mass
-  times chips is less than `least` of that of the street's root is walked with its share of it, and then for all of it.
+  round. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one
+  whose mass times chips is less than `least` of that of the street's root is walked with its share of it, and then for
+  all of it.
 - Flop and turn are dealt. Where a turn ends `rivers` cards are drawn. A showdown before the turn is on the dealt board, on
   the turn over all rivers.
 - The agent's readings of bets are those drawn by its seed and the hand's number, and the responder knows them.
