@@ -17,7 +17,7 @@ from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, sav
 from foldwise.abstraction.storage.array_store import copy_file
 from foldwise.abstraction.storage.whole_file import sync_folder
 from foldwise.game.errors import FormatError
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.hand_index import hand_index
 
 KIND = "card abstraction"
 FORMAT_VERSION = 1

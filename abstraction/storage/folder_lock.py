@@ -56,7 +56,8 @@ def locked(folder: Path | None) -> Iterator[None]:
     path = lock_path(folder)
     missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        make_folder(path.parent)
+        if missing:
+            make_folder(path.parent)
         descriptor = _take(path)
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "another run"

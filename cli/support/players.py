@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, check_alias, parse_player
-from foldwise.agent.translation import parse_translation
 from foldwise.game.errors import DefinitionError
 
 
