@@ -74,6 +74,7 @@ class StrategyManifest(BaseModel):
     seconds: float
     infosets: int
     reached: int  # infosets the solver reached
+    averaged_from: int = 0  # the iteration after which the average begins
     history: list[Evaluation]
     arrays: dict[str, ArrayEntry]
 
@@ -168,12 +169,20 @@ def stored_dtype(num_entries: int) -> npt.DTypeLike:
 
 
 def pack_strategy(
-    nodes: npt.NDArray[np.void], num_buckets: npt.NDArray[np.int32], table: Float, dtype: npt.DTypeLike
+    nodes: npt.NDArray[np.void],
+    num_buckets: npt.NDArray[np.int32],
+    table: npt.NDArray[Any],
+    dtype: npt.DTypeLike,
+    earlier: npt.NDArray[Any] | None = None,
+    share: float = 1.0,
 ) -> tuple[npt.NDArray[Any], int]:
-    """The average strategy of `table`, interleaved as in `solver.regret_kernels`; and the number of infosets reached."""
+    """The average strategy of `table`, interleaved as in `solver.regret_kernels`; and the number of infosets reached.
+
+    It leaves out the strategy sums `earlier`, of which discounting has left `share` (`strategy_kernels.later_sum`).
+    """
     stored: npt.NDArray[Any] = np.zeros(len(table) // 2, dtype=dtype)
     pack = pack_floats if stored.dtype == np.float64 else quantise
-    return stored, int(pack(nodes, num_buckets, table, stored))
+    return stored, int(pack(nodes, num_buckets, table, stored, earlier, share))
 
 
 def keep_cards(folder: Path, cards: CardAbstraction) -> None:
@@ -184,10 +193,18 @@ def keep_cards(folder: Path, cards: CardAbstraction) -> None:
         cards.copy_to(folder / CARDS)
 
 
-def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[str, Any]) -> StrategyManifest:
-    """Write the average strategy of `table` and commit it; `fields` as in `commit_strategy`."""
+def save_strategy(
+    folder: Path,
+    game: AbstractGame,
+    table: npt.NDArray[Any],
+    fields: dict[str, Any],
+    earlier: npt.NDArray[Any] | None = None,
+    share: float = 1.0,
+) -> StrategyManifest:
+    """Write the average strategy of `table`, without `earlier`, and commit it; `fields` as in `commit_strategy`."""
     make_folder(folder)
-    stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, stored_dtype(game.num_entries))
+    dtype = stored_dtype(game.num_entries)
+    stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, dtype, earlier, share)
     return commit_strategy(folder, game, stored, reached, fields)
 
 

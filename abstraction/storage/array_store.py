@@ -13,7 +13,7 @@ import mmap
 import os
 import shutil
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,19 +49,28 @@ class ArrayEntry(BaseModel):
 def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
     """Write one array under a new name, fsynced, with its checksums; a failure leaves no file behind."""
     array = np.ascontiguousarray(array)
+    return write_chunks(folder, stem, array.dtype, array.shape, [array])
+
+
+def write_chunks(
+    folder: Path, stem: str, dtype: np.dtype[Any], shape: tuple[int, ...], chunks: Iterable[npt.NDArray[Any]]
+) -> ArrayEntry:
+    """Write an array that comes piece by piece, one behind the other, so that the whole need not be in memory."""
     names = chain([f"{stem}.npy"], (f"{stem}-{number}.npy" for number in count(1)))
     file = next(name for name in names if not (folder / name).exists())
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
         with naming(path), path.open("wb") as stream:
-            np.lib.format.write_array_header_2_0(stream, np.lib.format.header_data_from_array_1_0(array))
-            data = memoryview(array.reshape(-1).view(np.uint8).data)
-            for start in range(0, len(data), _CHUNK_BYTES):
-                chunk = data[start : start + _CHUNK_BYTES]
-                sha256.update(chunk)
-                xxh3.update(chunk)
-                stream.write(chunk)
+            header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_2_0(stream, header)
+            for piece in chunks:
+                data = memoryview(piece.reshape(-1).view(np.uint8).data)
+                for start in range(0, len(data), _CHUNK_BYTES):
+                    chunk = data[start : start + _CHUNK_BYTES]
+                    sha256.update(chunk)
+                    xxh3.update(chunk)
+                    stream.write(chunk)
             stream.flush()
             os.fsync(stream.fileno())
     except BaseException:
@@ -69,8 +78,8 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
         raise
     return ArrayEntry(
         file=file,
-        dtype=array.dtype.str,
-        shape=array.shape,
+        dtype=dtype.str,
+        shape=shape,
         sha256=sha256.hexdigest(),
         xxh3=xxh3.hexdigest(),
     )

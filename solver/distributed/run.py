@@ -49,6 +49,15 @@ def _check_sampler(config: RunConfig) -> None:
             f"sampler {config.solver.sampler!r} with children: only external sampling is distributed; "
             "give --sampler external"
         )
+    solver = config.solver
+    for key, is_set in (
+        ("average_from", solver.average_from != "start"),
+        ("average_weights", solver.average_weights != "equal"),
+        ("discount.share", solver.discount.share is not None),
+        ("prune_from_share", solver.prune_from_share > 0.0),
+    ):
+        if is_set:
+            raise DefinitionError(f"solver.{key} with children: only a run on one machine follows it; leave it out")
 
 
 def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) -> list[ChildSpec]:
