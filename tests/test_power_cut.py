@@ -208,7 +208,9 @@ def test_blocks_that_count_are_on_the_disk(check_cuts: Callable[..., int]) -> No
         for block in store.missing():  # the torn line is gone: what follows it can be read
             store.add(block, pack_values(np.zeros(10)), "south")
         store.close()
-        assert not BlockStore(job, folder).missing()
+        again = BlockStore(job, folder)
+        assert not again.missing()
+        again.close()
 
     assert check_cuts(run, look) > 20
 
