@@ -40,6 +40,7 @@ COMMANDS = (
     "review",
     "export",
     "convert",
+    "pack",
     "verify",
     "serve",
     "bench",
