@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
-	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
+NOJIT := $(addprefix tests/game/,test_cards.py test_definition.py test_betting.py text/test_match_state.py hands/test_dealing.py \
+	test_rules_oracles.py trees/test_tree.py trees/test_bluff.py primitives/test_rng.py) \
+	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/mappings/test_translation.py
 
 .PHONY: help demo demo-network test test-load test-nojit fuzz soak audit lint bench pages lock clean
 help:
@@ -51,7 +52,7 @@ test: $(READY)
 		$(LONGEST) tests
 
 # The tests that wait for processes and sockets once more, with a busy loop on every core and two besides.
-UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/test_client.py
+UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/clients/test_client.py
 test-load: $(READY)
 	@$(BIN)/python tests/support/load.py -- $(BIN)/python -m pytest -q -n 1 $(UNDER_LOAD)
 

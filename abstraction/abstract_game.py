@@ -15,8 +15,8 @@ from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.deal_kernels import draw_categories
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.arrays import Float
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import DECISION
 
 Int = npt.NDArray[np.int32]
 

@@ -20,7 +20,7 @@ from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import BluffGame, PokerGame
 from foldwise.game.sources import source_hash
-from foldwise.game.tree import Tree, build_tree
+from foldwise.game.trees.tree import Tree, build_tree
 
 log = logging.getLogger(__name__)
 

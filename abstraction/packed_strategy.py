@@ -28,8 +28,8 @@ from foldwise.abstraction.storage.whole_file import bytes_written_whole
 from foldwise.abstraction.strategy import CARDS, Strategy, StrategyManifest, commit_strategy, solved_config
 from foldwise.abstraction.threads import Report
 from foldwise.game.errors import FormatError
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import DECISION
 
 MOST_LEVELS: Final = 255  # above zero: eight bits
 _REMEDY: Final = "get the file again, or make it with 'foldwise pack'"

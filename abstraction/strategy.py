@@ -29,8 +29,8 @@ from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quant
 from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError
 from foldwise.game.library import is_built_in
-from foldwise.game.tree import NODE_DTYPE, Tree, wrong_tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import NODE_DTYPE, Tree, wrong_tree
+from foldwise.game.trees.tree_kernels import DECISION
 
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"

@@ -4,7 +4,7 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 
 @kernel

@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from foldwise.abstraction.named_strategy import find_strategy
-from foldwise.agent.program import program_words, resolve_program
-from foldwise.agent.python_rules import resolve_rules
-from foldwise.agent.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
+from foldwise.agent.postprocessing.program import program_words, resolve_program
+from foldwise.agent.postprocessing.python_rules import resolve_rules
 from foldwise.game.errors import DefinitionError
 from foldwise.game.python_file import PYTHON, resolve_name
 

@@ -35,8 +35,8 @@ from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.mappings.translation import Translation
     from foldwise.agent.player_spec import PlayerSpec
-    from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
@@ -103,9 +103,9 @@ def compare(request: CompareRequest) -> None:
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
+    from foldwise.agent.mappings.translation import parse_translation
     from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-    from foldwise.agent.python_rules import resolve_rules
-    from foldwise.agent.translation import parse_translation
+    from foldwise.agent.postprocessing.python_rules import resolve_rules
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score

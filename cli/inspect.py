@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from foldwise.agent.strategy_player import Decision, StrategyPlayer
     from foldwise.game.betting import BettingState
     from foldwise.game.definition import GameDefinition
-    from foldwise.game.match_state import MatchState
+    from foldwise.game.text.match_state import MatchState
 
 _BAR_WIDTH = 40
 _RANKS = "AKQJT98765432"
@@ -51,9 +51,9 @@ def inspect(request: InspectRequest) -> None:
 
     Example: foldwise inspect runs/small --betting r300 --png facing-a-raise.png
     """
+    from foldwise.agent.reading.typed_state import hand_of_class, typed_state
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.agent.typed_state import hand_of_class, typed_state
-    from foldwise.game.match_state import parse_match_state
+    from foldwise.game.text.match_state import parse_match_state
     from foldwise.postprocess.language import parse_pipeline
 
     betting, png = request.betting or "", request.png
@@ -120,7 +120,7 @@ def _as_dict(decision: "Decision", visits: float | None) -> dict[str, Any]:
 
 
 def _show(decision: "Decision", betting: "BettingState", visits: float | None, postprocess: str) -> None:
-    from foldwise.game.action_words import label_of
+    from foldwise.game.text.action_words import label_of
 
     stdout.print(decision.state, style="bold")
     reached = "" if decision.reached else ", never reached by the solver: uniform"
@@ -139,9 +139,9 @@ def _show(decision: "Decision", betting: "BettingState", visits: float | None, p
 
 
 def _draw(player: "StrategyPlayer", definition: "GameDefinition", betting: str, output: Path) -> None:
-    from foldwise.agent.typed_state import read_betting, typed_state
+    from foldwise.agent.reading.typed_state import read_betting, typed_state
     from foldwise.cli.support.comparison_pictures import draw_strategy_grid
-    from foldwise.game.action_words import label_of, spoken_actions
+    from foldwise.game.text.action_words import label_of, spoken_actions
     from foldwise.matches.report.replay import position_names
 
     if (definition.num_hole_cards, definition.num_suits, definition.num_ranks) != (2, 4, 13):

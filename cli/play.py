@@ -14,7 +14,7 @@ from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.agent.client import ClientReport
+    from foldwise.agent.clients.client import ClientReport
     from foldwise.agent.player import Player
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.game.definition import GameDefinition
@@ -113,7 +113,7 @@ def play(request: PlayRequest) -> int:
         return play_human(host, port, request.game, request.deadline or 600.0, request.reveal, request.as_json)
     if request.reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
-    from foldwise.agent.client import play_match
+    from foldwise.agent.clients.client import play_match
     from foldwise.cli.support.table_game import table_definition
 
     at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None

@@ -8,7 +8,7 @@ run of memory. `row` is the place of its first regret, `2 * (base + bucket * A)`
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 _LEAST_TOTAL = 1e-300  # its inverse is finite; the inverse of a subnormal number is not
 

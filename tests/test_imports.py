@@ -24,6 +24,10 @@ ARROWS = {
 }
 # What each shelf may import of the other shelves of its room.
 SHELVES = {
+    "game.primitives": set(),
+    "game.hands": {"primitives"},
+    "game.trees": set(),
+    "game.text": {"hands"},
     "abstraction.storage": set(),
     "abstraction.cards": {"storage"},
     "abstraction.deals": {"cards", "storage"},
@@ -32,6 +36,11 @@ SHELVES = {
     "solver.response": {"full_width"},
     "solver.subgame": {"full_width", "response"},
     "solver.distributed": {"sampling"},
+    "agent.mappings": set(),
+    "agent.postprocessing": set(),
+    "agent.following": {"mappings", "postprocessing"},
+    "agent.reading": {"following"},
+    "agent.clients": set(),
     "matches.table": set(),
     "matches.engine": {"table"},
     "matches.scoring": {"table", "engine"},

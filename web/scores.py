@@ -10,8 +10,8 @@ from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import card_text, cards_text
 from foldwise.game.errors import FormatError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.match_state import view
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.text.match_state import view
 from foldwise.matches.report.explanations import explain_hand
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, fit_values, load_values, make_values

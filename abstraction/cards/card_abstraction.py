@@ -16,7 +16,7 @@ from foldwise.abstraction.cards import card_abstraction_kernels as kernels
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.abstraction.storage.array_store import copy_file
 from foldwise.game.errors import FormatError
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.hand_index import hand_index
 
 KIND = "card abstraction"
 FORMAT_VERSION = 1

@@ -20,8 +20,8 @@ from foldwise.abstraction.cards.percentile import (
     turn_percentile,
 )
 from foldwise.abstraction.threads import Report
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
 _RAW_SIZES = (1326, 1326 * 22100)

@@ -18,9 +18,9 @@ from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 from foldwise.abstraction.cards.kmeans import Clusters, KMeans, centre_order
 from foldwise.abstraction.cards.percentile import check_table, flop_table
 from foldwise.abstraction.threads import run_blocks
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 NUM_OPPONENT_GROUPS = 8
 OCHS_TRAINING = 500_000  # hands the river's k-means is trained on, unless the configuration says otherwise

@@ -23,9 +23,9 @@ from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.sources import source_hash
 
 log = logging.getLogger(__name__)

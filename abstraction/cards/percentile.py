@@ -18,8 +18,8 @@ from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
 from foldwise.abstraction.cards.hand_strength_kernels import class_block
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 MAX_TABLE = 1 << 16  # tables hold uint16
 

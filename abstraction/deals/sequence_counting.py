@@ -31,11 +31,11 @@ from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.arrays import Float
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.rng import make_states
-from foldwise.game.rng_kernels import shuffle_first
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.primitives.rng import make_states
+from foldwise.game.primitives.rng_kernels import shuffle_first
 from foldwise.game.sources import source_hash
 
 log = logging.getLogger(__name__)

@@ -55,7 +55,8 @@ def locked(folder: Path | None) -> Iterator[None]:
     path = lock_path(folder)
     missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if missing:
+            path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _take(path)
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "another run"

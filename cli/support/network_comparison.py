@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-from foldwise.agent.translation import Translation
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from foldwise.abstraction.named_strategy import is_strategy_name
+from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, check_alias, parse_player
-from foldwise.agent.translation import parse_translation
 from foldwise.cli.support.strategies import strategy_folder
 from foldwise.game.errors import DefinitionError
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from foldwise.agent.http_client import TableAnswer
+from foldwise.agent.clients.http_client import TableAnswer
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import read_match_state
-from foldwise.game.slumbot import read_slumbot
+from foldwise.game.text.match_state import read_match_state
+from foldwise.game.text.slumbot import read_slumbot
 from foldwise.matches.plan import PLAN_FILE
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.report.phh import history_definition, play_history, read_phh

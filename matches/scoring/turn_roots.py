@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import BettingState
-from foldwise.game.dealing import Shoe
-from foldwise.game.match_state import view
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.text.match_state import view
 from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, end_value, showdown_on, unseen
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.player import SearchPlayer, shared_workspace

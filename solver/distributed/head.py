@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.arrays import Float
-from foldwise.game.rng import make_states
-from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
+from foldwise.game.primitives.rng import make_states
+from foldwise.game.trees.tree_kernels import CHANCE, SHOWDOWN
 from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildProgress, ChildReport, external_options
 from foldwise.solver.distributed.child import HEAD_STREAMS

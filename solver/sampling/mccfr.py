@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.arrays import Float
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
 from foldwise.solver.samplers import load_rule

@@ -16,7 +16,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.vector_game import has_exact_response, make_vector_game
 from foldwise.solver.sampling import sampling_policy_kernels as kernels

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.lane_kernels import WIDTH, from_lanes, to_lanes
-from foldwise.game.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
-from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
+from foldwise.game.hands.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
+from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
 from foldwise.solver.subgame.hand_kernels import match_hands, multiply, share_reach, value_decision
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from foldwise.game.arrays import Ints
-from foldwise.game.showdown import empty_lane_sums
-from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.game.hands.showdown import empty_lane_sums
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.subgame.block_kernels import BlockFrames, Blocks
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
-from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
-from foldwise.game.showdown_lane_kernels import LaneBoard
-from foldwise.game.tree import BetMenu
-from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
+from foldwise.game.hands.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.hands.showdown_lane_kernels import LaneBoard
+from foldwise.game.trees.tree import BetMenu
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION
 from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.samplers import load_rule

@@ -16,8 +16,8 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.tree import NODE_DTYPE, Tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import NODE_DTYPE, Tree
+from foldwise.game.trees.tree_kernels import DECISION
 
 MOST_DEFAULT_BYTES = 10_000_000
 

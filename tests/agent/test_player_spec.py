@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldwise.agent.mappings.translation import Mapping, Translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player, parse_player
 from foldwise.agent.strategy_player import parse_postprocess
-from foldwise.agent.translation import Mapping, Translation
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.plan import MatchPlan
 from foldwise.postprocess.language import parse_pipeline

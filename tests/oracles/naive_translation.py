@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from foldwise.agent.translation import Mapping
+from foldwise.agent.mappings.translation import Mapping
 
 CALL_INDEX = -1  # a bet read as a call (or a check)
 

@@ -272,13 +272,14 @@ def test_a_game_too_large_for_the_machine_is_refused_at_once(tmp_path, monkeypat
     assert not (tmp_path / "x").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_refused_before_solving(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("below", ["x", "x/y"])
+def test_a_folder_that_cannot_be_made_is_refused_before_solving(below, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("foldwise.solver.run.SolverRun.__init__", lambda *_: pytest.fail("solved first"))
     (tmp_path / "file").write_text("in the way")
-    arguments = ["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path / "file" / "x"), "--iterations", "5"]
+    arguments = ["solve", str(CONFIGS / "leduc.toml"), "-o", str(tmp_path / "file" / below), "--iterations", "5"]
     assert main(arguments) == 2
     captured = capsys.readouterr()
-    assert "cannot be made (" in captured.err and "give another folder" in captured.err
+    assert "cannot be made (Not a directory): give another folder" in captured.err
     assert captured.out == ""
 
 

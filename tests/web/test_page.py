@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 from foldwise.cli.main import main
 from foldwise.game.cards import card_text, parse_cards
-from foldwise.game.hole_cards import pair_number
+from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
 from tests.support.places import ROOT

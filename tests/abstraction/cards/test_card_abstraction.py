@@ -28,10 +28,10 @@ from foldwise.abstraction.cards.percentile import (
 from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
-from foldwise.game.rng import make_states
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from foldwise.game.primitives.rng import make_states
 from tests.support.places import GOLDEN
 
 RNG = np.random.default_rng(5)

@@ -11,9 +11,9 @@ from foldwise.abstraction.cards.clustering import bins_of
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.kmeans import KMeans, centre_order
 from foldwise.game.cards import parse_cards
-from foldwise.game.evaluator import evaluator_tables, rank_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables, rank_pairs
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 
 def random_points(num_points, dimensions, seed):

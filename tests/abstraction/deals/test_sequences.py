@@ -23,12 +23,12 @@ from foldwise.abstraction.deals.sequence_counting import (
 )
 from foldwise.abstraction.deals.sequence_kernels import SequenceTables
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS, pair_number
 from foldwise.game.library import find_game
-from foldwise.game.tree import CALL_CODE, FOLD_CODE
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width import sparse_product

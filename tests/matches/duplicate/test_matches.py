@@ -18,12 +18,12 @@ from scipy.stats import t as student
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
-from foldwise.agent.program import resolve_program
+from foldwise.agent.postprocessing.program import resolve_program
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 from foldwise.game.library import find_game
 from foldwise.matches.duplicate import processes
 from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken

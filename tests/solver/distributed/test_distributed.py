@@ -17,10 +17,10 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.rng import make_state
-from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.trees.tree import EVERY_SIZE, BetMenu, build_tree
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.distributed import child as child_module
 from foldwise.solver.distributed import child_kernels, top_kernels
 from foldwise.solver.distributed.batch import Batch, ChildAnswer, external_options

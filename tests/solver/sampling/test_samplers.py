@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.game.rng import make_state
-from foldwise.game.rng_kernels import next_uniform
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.primitives.rng_kernels import next_uniform
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.regret_kernels import draw_action
 from foldwise.solver.sampling import sampling_kernels
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
