@@ -21,6 +21,7 @@ COMMANDS = (
     "configs",
     "abstract",
     "solve",
+    "average",
     "exploitability",
     "plot",
     "inspect",

@@ -127,6 +127,7 @@ class VectorSampling:
         self.rng = make_states(config.seed, 2 * config.threads)
         self.counts: Float = np.zeros(len(game.tree.nodes))
         self.effective_iterations = 0.0
+        self.sum_factor = 1.0  # its sums are never discounted
         self.rules = make_rules(config)
         form = config.sampler.partition("-")[0]
         default_batch = 1 if config.threads == 1 else config.threads * _WALKS_PER_THREAD[form]
