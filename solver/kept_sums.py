@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.storage.array_store import ArrayEntry, open_array, write_chunks
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.checkpoint import KeptSums, Passed, Solver, SummingSolver
 from foldwise.solver.regret_kernels import copy_sums
 

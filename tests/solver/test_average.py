@@ -9,7 +9,7 @@ from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.folder_check import check_folder
 from foldwise.solver import kept_sums
 from foldwise.solver.checkpoint import MANIFEST
