@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
@@ -25,6 +26,7 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.abstraction.storage.whole_file import make_folder, sync_folder
 from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError
@@ -183,6 +185,14 @@ def pack_strategy(
     return stored, int(pack(nodes, num_buckets, table, stored, earlier, share))
 
 
+def keep_cards(folder: Path, cards: CardAbstraction) -> None:
+    """Put the card abstraction into a strategy folder. A strategy over other cards goes first: it could not be played."""
+    if not cards.is_at(folder / CARDS):
+        (folder / MANIFEST).unlink(missing_ok=True)
+        sync_folder(folder)
+        cards.copy_to(folder / CARDS)
+
+
 def save_strategy(
     folder: Path,
     game: AbstractGame,
@@ -192,7 +202,7 @@ def save_strategy(
     share: float = 1.0,
 ) -> StrategyManifest:
     """Write the average strategy of `table`, without `earlier`, and commit it; `fields` as in `commit_strategy`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     dtype = stored_dtype(game.num_entries)
     stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, dtype, earlier, share)
     return commit_strategy(folder, game, stored, reached, fields)
@@ -206,7 +216,7 @@ def commit_strategy(
     version = fields["iterations"]
     entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}
     if game.cards is not None:
-        game.cards.copy_to(folder / CARDS)
+        keep_cards(folder, game.cards)
     manifest = StrategyManifest(
         infosets=game.num_infosets,
         reached=reached,

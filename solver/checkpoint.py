@@ -18,6 +18,7 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.abstraction.strategy import Evaluation
 from foldwise.game.errors import FormatError
 
@@ -114,7 +115,7 @@ def save_checkpoint(
 ) -> None:
     """Write and commit; if that fails, the previous checkpoint stays."""
     passed = passed or Passed()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     entries = {
         name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
         for name, array in solver.arrays().items()

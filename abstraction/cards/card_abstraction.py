@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from foldwise.abstraction.cards import card_abstraction_kernels as kernels
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.abstraction.storage.array_store import copy_file
+from foldwise.abstraction.storage.whole_file import sync_folder
 from foldwise.game.errors import FormatError
 from foldwise.game.hands.hand_index import hand_index
 
@@ -149,21 +150,25 @@ class CardAbstraction:
             raise ValueError(f"cards {cards.tolist()}: expected two hole cards and {boards} board cards, all distinct")
         return known.index(cards.size)
 
+    def is_at(self, folder: Path) -> bool:
+        """Whether a folder holds this abstraction, whole."""
+        try:
+            return CardAbstraction.load(folder).fingerprint == self.fingerprint
+        except FormatError:
+            return False
+
     def copy_to(self, folder: Path) -> None:
         """Put the abstraction beside what was made with it. A copy, not a link: damage to one must not reach the other."""
-        try:
-            if CardAbstraction.load(folder).fingerprint == self.fingerprint:
-                return
-        except FormatError:
-            pass
         if self.folder is None:
             self.save(folder)
             return
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=copy_file)
+            sync_folder(temporary)
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)
+            sync_folder(folder.parent)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise

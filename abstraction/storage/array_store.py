@@ -23,7 +23,7 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.abstraction.storage.whole_file import make_folder, sync_folder, write_whole
 from foldwise.game.errors import DefinitionError, FormatError, naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
@@ -95,7 +95,7 @@ def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> Array
 def check_writable(folder: Path) -> None:
     """Make a folder before the work, not after it, so that one that cannot be written is noticed at once."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise DefinitionError(
             f"output {str(folder)!r} cannot be made ({error.strerror}): give another folder"
@@ -139,12 +139,14 @@ def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
 
 
 def copy_file(source: str | Path, target: str | Path) -> None:
-    """Copy a file: sharing its blocks until one of them is written to, where the file system can (`FICLONE`)."""
+    """Copy a file to the disk: sharing its blocks until one is written to, where the file system can (`FICLONE`)."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
-        with contextlib.suppress(OSError):
+        try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
-            return
-        shutil.copyfileobj(old, new, _CHUNK_BYTES)
+        except OSError:
+            shutil.copyfileobj(old, new, _CHUNK_BYTES)
+        new.flush()
+        os.fsync(new.fileno())
 
 
 def file_hash(path: Path, num_bytes: int) -> str:
@@ -167,7 +169,8 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
 
 
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
-    """Make `manifest` the current one by a single rename."""
+    """Make `manifest` the current one by a single rename, once the names of its arrays are on the disk."""
+    sync_folder(folder)
     write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
 
 

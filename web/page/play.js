@@ -1,5 +1,5 @@
 // The table: one websocket for each open session, redrawn from what the server says.
-import { actionName, ask, bars, cardFace, cardsText, chips, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
+import { ask, bars, cardFace, cardsText, chips, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
 
 const SPEEDS = { instant: [0, 400], quick: [250, 1200], slow: [700, 2600], wait: [250, null] };
 const SHARES = [["½", 0.5], ["¾", 0.75], ["pot", 1]];
@@ -286,8 +286,8 @@ class Table {
     }
     this.thoughts.replaceChildren(el("h3", {}, "The opponent held ", cardsText(found.cards)),
       ...found.decisions.flatMap((one) => [
-        el("p", { class: "small soft" }, one.betting ? `after ${one.betting}` : "first to act", one.reached ? "" : " (never reached by the solver)"),
-        bars(one.actions.map((action, n) => ({ label: actionName(action), share: one.probabilities[n], value: percent(one.probabilities[n]), chosen: action === one.played })))]),
+        el("p", { class: "small soft" }, one.betting || "first to act", one.reached ? "" : " (never reached by the solver)"),
+        bars(one.actions.map((action, n) => ({ label: action, share: one.probabilities[n], value: percent(one.probabilities[n]), chosen: action === one.played })))]),
       found.range.length ? el("p", { class: "small" }, "Before its last decision its likeliest hands were ",
         ...found.range.map((one) => el("span", {}, one.hand, " ", percent(one.share), "  "))) : "");
   }
