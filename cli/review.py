@@ -8,6 +8,7 @@ import typer
 
 from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 _MODES = ("off", "fast", "normal", "deep")
@@ -23,7 +24,10 @@ class ReviewRequest:
         ),
     ]
     strategy: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The strategy that judges; without it only statistics are shown.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", callback=typed_folder, help="The strategy that judges; without it only statistics are shown."
+        ),
     ] = None
     search: Annotated[
         str, typer.Option(metavar="MODE", help="Judge turn and river by a solve: off, fast, normal, deep.")
