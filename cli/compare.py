@@ -241,7 +241,7 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
 
 
 def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
-    """Exploitability of each variant, where a best response in the abstract game is exact; and the number of boards, if sampled.
+    """Exploitability of each variant, where a best response in the abstract game is exact; and the boards, if sampled.
 
     None stands for a variant that searches: it does not play in the abstract game.
     """
