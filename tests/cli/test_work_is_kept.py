@@ -156,7 +156,8 @@ def test_old_spellings_work_and_say_so(tmp_path, capsys):
     assert "--jobs is now --threads" in capsys.readouterr().err
     assert main(["match", "--resume", str(folder)]) == 0
     assert f"--resume {folder} is now -o {folder} --resume" in capsys.readouterr().err
-    assert "--hands 3, there 10" in refused(capsys, "match", "bot:fold", "bot:raise", "--hands", 3, "--resume", folder)
+    words = ("match", "bot:fold", "bot:raise", "--hands", 3, "--resume", folder)
+    assert "--hands 3, there 10" in refused(capsys, *words, notes=1)
     assert modern_spelling(["match", "--resume", "bot:call", "bot:fold"])[1] == []
     assert modern_spelling(["match", "--resume=x", "--jobs=2", "--", "--jobs"]) == (
         ["match", "-o", "x", "--resume", "--threads=2", "--", "--jobs"],
