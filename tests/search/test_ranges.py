@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from tests.agent.following.test_tracker import wild_action
 
 from foldwise.agent.following.tracker import Tracker, make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
@@ -14,6 +13,7 @@ from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.ranges import PublicState, TableRanges
+from tests.agent.following.test_tracker import wild_action
 from tests.oracles.naive_tracker import NaiveTracker
 from tests.support.made_strategies import StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
 
