@@ -3,12 +3,14 @@
     python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast]
 
 Starts `foldwise serve` as a process of its own and plays it from this one, which shares the machine's cores: every session
-checks and calls, one request after another. Memory is the server's resident set after a tenth of the hands and at the end.
+checks and calls, one request after another. Memory is the server's resident set after each quarter of the hands. CPU is the
+server's alone, so it can be compared on a busy machine; times of an answer cannot.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+
+_PARTS = 4
 
 
 class Client:
@@ -61,6 +65,12 @@ def resident_bytes(process: int) -> int:
     return 0
 
 
+def cpu_seconds(process: int) -> float:
+    """User and system time of a process and its threads."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, Any]:
     parts = urlsplit(url)
     assert parts.hostname is not None and parts.port is not None
@@ -70,18 +80,19 @@ async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, A
         await client.open()
         await client.hand()
     took.clear()
-    left = hands
-    early = 0
+    begun = ended = 0
+    memory: list[float] = []
 
     async def work(client: Client) -> None:
-        nonlocal left, early
-        while left > 0:
-            left -= 1
+        nonlocal begun, ended
+        while begun < hands:
+            begun += 1
             await client.hand()
-            if left == hands - hands // 10:
-                early = resident_bytes(process)
+            ended += 1
+            if ended * _PARTS // hands > len(memory):
+                memory.append(resident_bytes(process) / 1e6)
 
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), cpu_seconds(process)
     await asyncio.gather(*map(work, clients))
     seconds = time.perf_counter() - start
     return {
@@ -91,8 +102,9 @@ async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, A
         "answers": len(took),
         "p50_ms": 1000 * float(np.percentile(took, 50)),
         "p99_ms": 1000 * float(np.percentile(took, 99)),
-        "early_mb": early / 1e6,
-        "last_mb": resident_bytes(process) / 1e6,
+        "cpu_ms_an_answer": 1000 * (cpu_seconds(process) - cpu) / len(took),
+        "memory_mb": [round(size, 1) for size in memory],
+        "load": os.getloadavg()[0],
     }
 
 

@@ -87,6 +87,12 @@ class CompareRequest:
     resume: ResumeOption = False
     overwrite: OverwriteOption = False
     patience: PatienceOption = 60.0
+    checked: Annotated[
+        float,
+        typer.Option(
+            help="With --broker: share of all blocks that two workers play, held to the bit.", min=0.0, max=1.0
+        ),
+    ] = 0.02
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -206,7 +212,9 @@ def _compare(
             return compare(table, folder, variants, opponents, line.update, translation)
     from foldwise.cli.support.network_comparison import NetworkComparison
 
-    network = NetworkComparison(table, folder, variants, opponents, translation, request.broker, request.patience)
+    network = NetworkComparison(
+        table, folder, variants, opponents, translation, request.broker, request.patience, request.checked
+    )
     with going_on(how_to_go_on(request.output)):
         return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 

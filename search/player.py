@@ -185,6 +185,13 @@ class SearchPlayer:
         if not betting.finished and self.settings.on(betting.round) is not None:
             self.policy(self._public(state))
 
+    def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
+        """Both players' hands, by position, as they stand where the player of the state is to act."""
+        public = self._public(state)
+        if self.settings.on(public.betting.round) is None or self.policy(public) is None:
+            return self.ranges.follow(*public).ranges
+        return self._street(public, public.betting.round, lambda: None).ranges()
+
     def rows(self, state: PublicState) -> Policy:
         """What all hands of the player to act do, wherever the hand is: by search, else by the blueprint."""
         found = self.policy(state) if self.settings.on(state.betting.round) is not None else None

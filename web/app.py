@@ -40,20 +40,20 @@ class TableSettings:
 def make_app(settings: TableSettings) -> ASGIApp:
     """The whole application."""
     opponents = Opponents(settings.strategies)
-    solving = SolveQueue()
+    solving, looking = SolveQueue(), SolveQueue()  # a solve of a minute must not keep others from looking
     sessions = Sessions(settings.sessions_folder, opponents, solving)
     first = Opponent.model_validate({"name": (opponents.names() or [DEFAULT_BOT])[0], "search": settings.search})
     opponents.warm_up(first)
     values = StrategyValues(opponents)
-    play = PlayRoutes(sessions, SessionScores(opponents, values), solving, first)
-    watching = WatchRoutes(settings.matches, settings.broker, solving)
+    play = PlayRoutes(sessions, SessionScores(opponents, values), looking, solving, first)
+    watching = WatchRoutes(settings.matches, settings.broker, looking)
     routes: list[BaseRoute] = [
+        *Door(sessions, first, settings.access).routes(),  # first: routes are tried in this order
         *asset_routes(),
-        *Door(sessions, first, settings.access).routes(),
         *play.routes(),
-        *ReviewRoutes(opponents, values, solving, play).routes(),
-        *ExploreRoutes(opponents, solving).routes(),
-        *TrainRoutes(settings.sessions_folder / TRAINING, opponents, values, solving).routes(),
+        *ReviewRoutes(opponents, values, looking, solving, play).routes(),
+        *ExploreRoutes(opponents, looking, solving).routes(),
+        *TrainRoutes(settings.sessions_folder / TRAINING, opponents, values, looking).routes(),
         *watching.routes(),
     ]
 
@@ -62,6 +62,5 @@ def make_app(settings: TableSettings) -> ASGIApp:
         watching.start()
         yield
         watching.stop()
-        solving.close()
 
     return Guard(Starlette(routes=routes, lifespan=lifespan), settings.access)

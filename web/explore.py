@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import threading
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.hands.made_hands import DRAWS, MADE, made_hands
 from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.text.range_text import parse_range
 from foldwise.matches.report.replay import position_names, street_names
@@ -45,10 +48,11 @@ class _Explore(Body):
     postprocess: str = Field(default="none", max_length=200)
 
 
+RangeText = Annotated[str, Field(max_length=20_000, description="as in 22+, AKs, 0.5(QJo)")]
+
+
 class _Solve(_Explore):
-    ranges: tuple[str, str] | None = Field(
-        default=None, description="by position, as in 22+, AKs; None: the strategy's"
-    )
+    ranges: tuple[RangeText, RangeText] = Field(default=("", ""), description="by position; empty: the strategy's")
     sizes: str | None = Field(default=None, max_length=200, description="bet sizes of this and later streets")
     seconds: float = Field(default=10.0, gt=0.0, le=_MOST_SECONDS)
 
@@ -60,33 +64,33 @@ class _Control(Body):
 class ExploreRoutes:
     """The routes of the explore page."""
 
-    def __init__(self, opponents: Opponents, solving: SolveQueue):
+    def __init__(self, opponents: Opponents, looking: SolveQueue, solving: SolveQueue):
         self._opponents = opponents
+        self._looking = looking
         self._solving = solving
-        self._tables: dict[tuple[str, str], TableRanges] = {}
+        self._tables: dict[tuple[str, str], TableRanges] = {}  # of looks alone: not for two threads
 
     def routes(self) -> list[BaseRoute]:
         return [post("/page/explore", _Explore, self._explore), WebSocketRoute("/page/solve", self._solve)]
 
     async def _explore(self, request: Request, body: _Explore) -> dict[str, Any]:
-        return await self._solving.run(request.state.address, partial(self.look, body))
+        return await self._looking.run(request.state.address, partial(self.look, body))
 
-    def _table(self, body: _Explore) -> TableRanges:
-        key = (body.strategy, body.postprocess)
-        if key not in self._tables:
-            opened = self._opponents.open(body.strategy)
-            definition = opened.definition
-            if (definition.num_hole_cards, len(definition.deck), definition.num_players) != (2, 52, 2):
-                raise DefinitionError(f"{body.strategy!r} is of another game: the grid is for two-card hold'em")
-            if len(self._tables) >= _KEPT_TABLES:
-                self._tables.clear()
-            player = opened.player(parse_pipeline(body.postprocess), 0, parse_translation(_READING))
-            self._tables[key] = TableRanges(player)
-        return self._tables[key]
+    def _open(self, body: _Explore) -> TableRanges:
+        opened = self._opponents.open(body.strategy)
+        definition = opened.definition
+        if (definition.num_hole_cards, len(definition.deck), definition.num_players) != (2, 52, 2):
+            raise DefinitionError(f"{body.strategy!r} is of another game: the grid is for two-card hold'em")
+        return TableRanges(opened.player(parse_pipeline(body.postprocess), 0, parse_translation(_READING)))
 
     def look(self, body: _Explore) -> dict[str, Any]:
         """A place of the tree, and what all hands do there."""
-        table = self._table(body)
+        key = (body.strategy, body.postprocess)
+        if key not in self._tables:
+            if len(self._tables) >= _KEPT_TABLES:
+                self._tables.clear()
+            self._tables[key] = self._open(body)
+        table = self._tables[key]
         player = table.player
         betting, board = _place(player, body)
         view = _place_view(player, betting, board)
@@ -109,23 +113,30 @@ class ExploreRoutes:
             return None
         loop = asyncio.get_running_loop()
         told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        stopped: list[bool] = []
+        begun, stopped = threading.Event(), threading.Event()
 
         def tell(progress: SpotProgress) -> None:
             loop.call_soon_threadsafe(told.put_nowait, {"progress": _progress(progress)})
 
+        def solve() -> dict[str, Any]:
+            begun.set()
+            return self.solve(body, tell, stopped)
+
         async def work() -> None:
             try:
                 user = websocket.client.host if websocket.client else ""
-                result = await self._solving.run(user, partial(self.solve, body, tell, stopped))
-                await told.put({"result": result})
+                await told.put({"result": await self._solving.run(user, solve)})
+            except asyncio.CancelledError:
+                await told.put({"error": "stopped before its turn came"})
             except MISTAKES as error:
                 await told.put({"error": mistake_text(error)})
 
         async def listen() -> None:
             with contextlib.suppress(ValidationError, WebSocketDisconnect):
                 read_message(_Control, await websocket.receive_text())
-            stopped.append(True)
+            stopped.set()
+            if not begun.is_set():
+                tasks[0].cancel()
 
         tasks = [asyncio.create_task(work()), asyncio.create_task(listen())]
         try:
@@ -138,22 +149,22 @@ class ExploreRoutes:
         except (WebSocketDisconnect, RuntimeError):
             pass
         finally:
-            stopped.append(True)
+            stopped.set()
             tasks[1].cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def solve(self, body: _Solve, tell: Any, stopped: list[bool]) -> dict[str, Any]:
+    def solve(self, body: _Solve, tell: Callable[[SpotProgress], None], stopped: threading.Event) -> dict[str, Any]:
         """Solve from this place to the end of the hand; the grid of the player to act."""
-        table = self._table(body)
+        table = self._open(body)
         betting, board = _place(table.player, body)
         view = _place_view(table.player, betting, board)
         if betting.finished or view["missing_cards"] or betting.round < _TURN:
             raise DefinitionError("a solve begins on a turn or a river with somebody to act: choose board and betting")
         position = betting.player_to_act
         ranges = table.follow(betting, board, position, 0).ranges
-        if body.ranges is not None:
-            live = ~np.isin(PAIR_CARDS, board).any(axis=1)
-            ranges = (parse_range(body.ranges[0]) * live, parse_range(body.ranges[1]) * live)
+        live = ~np.isin(PAIR_CARDS, board).any(axis=1)
+        first, second = (parse_range(text) * live if text.strip() else own for text, own in zip(body.ranges, ranges))
+        ranges = (first, second)
         if not (ranges[0].any() and ranges[1].any()):
             raise FormatError("a range has no hand that this board allows: give it at least one")
         menu = find_mode("normal").menu(betting)
@@ -164,7 +175,7 @@ class ExploreRoutes:
         for progress in solver.run(None, body.seconds):
             if progress is not None:
                 tell(progress)
-            solver.stop = bool(stopped)
+            solver.stop = stopped.is_set()
         met = RangeShowdown(board).fold(ranges[1 - position])
         unit = table.player.definition.big_blind * np.where(met > 0.0, met, 1.0)
         values = np.where(met > 0.0, solver.game.action_values() / unit, 0.0)
@@ -256,7 +267,16 @@ def _grid(
                 "all_in": after.spent[betting.player_to_act] >= betting.definition.stacks[betting.player_to_act],
             }
         )
-    return {"actions": choices, "hands": shown, "combos": total / top if top > 0.0 else 0.0}
+    made = made_hands(board) if board else []
+    return {
+        "actions": choices,
+        "hands": shown,
+        "combos": total / top if top > 0.0 else 0.0,
+        "made": [
+            one and [MADE.index(one.made), *(len(MADE) + DRAWS.index(draw) for draw in one.draws)] for one in made
+        ],
+        "made_names": [*MADE, *DRAWS],
+    }
 
 
 def _size(betting: BettingState, action: Action) -> float | None:

@@ -53,9 +53,12 @@ class _Message(Body):
 class PlayRoutes:
     """The routes of the play page."""
 
-    def __init__(self, sessions: Sessions, scores: SessionScores, solving: SolveQueue, opponent: Opponent):
+    def __init__(
+        self, sessions: Sessions, scores: SessionScores, looking: SolveQueue, solving: SolveQueue, opponent: Opponent
+    ):
         self._sessions = sessions
         self._scores = scores
+        self._looking = looking
         self._solving = solving
         self._opponent = opponent
         self._begun = Flood(burst=60, rate=1)
@@ -89,14 +92,15 @@ class PlayRoutes:
     async def _graph(self, request: Request, body: OfSession) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
-        return await self._solving.run(place.token, lambda: self._scores.curves(session.log_path, session))
+        return await self._looking.run(place.token, lambda: self._scores.curves(session.log_path, session))
 
     async def _reveal(self, request: Request, body: OfHand) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
         if body.hand >= session.totals.hands:
             raise UnknownSessionError(f"hand {body.hand + 1} is not over: it is revealed at its end")
-        return await self._solving.run(place.token, lambda: self._scores.reveal(session, body.hand))
+        queue = self._looking if session.settings.opponent.search == "off" else self._solving
+        return await queue.run(place.token, lambda: self._scores.reveal(session, body.hand))
 
     async def _log(self, request: Request, body: OfSession) -> Response:
         path = self.find(body.session).session.log_path

@@ -7,14 +7,18 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import check_same_game
 from foldwise.game.cards import card_text
+from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.game.text.action_words import label_of
 from foldwise.matches.report.hand_import import ImportedHands, import_hands
 from foldwise.matches.report.replay import street_names
-from foldwise.matches.scoring.review import BlueprintJudge, Judge, Review, SearchJudge, review_hands
+from foldwise.matches.scoring.review import BlueprintJudge, Judge, JudgedDecision, Review, SearchJudge, review_hands
 from foldwise.matches.table.log import LoggedHand, read_log
 from foldwise.web.answers import Body, post
+from foldwise.web.betting_words import betting_words
 from foldwise.web.opponents import Opponents, SearchMode
 from foldwise.web.play import PlayRoutes
 from foldwise.web.scores import StrategyValues
@@ -37,9 +41,17 @@ class _Review(Body):
 class ReviewRoutes:
     """The route of the review page."""
 
-    def __init__(self, opponents: Opponents, values: StrategyValues, solving: SolveQueue, play: PlayRoutes):
+    def __init__(
+        self,
+        opponents: Opponents,
+        values: StrategyValues,
+        looking: SolveQueue,
+        solving: SolveQueue,
+        play: PlayRoutes,
+    ):
         self._opponents = opponents
         self._values = values
+        self._looking = looking
         self._solving = solving
         self._play = play
 
@@ -66,7 +78,8 @@ class ReviewRoutes:
             )
         imported = ImportedHands(imported.definition, imported.hands[-_MOST_HANDS:])
         user = body.session or request.state.address
-        return await self._solving.run(user, partial(self._judge, imported, body.strategy, body.search, player))
+        queue = self._looking if body.search == "off" else self._solving
+        return await queue.run(user, partial(self._judge, imported, body.strategy, body.search, player))
 
     def _judge(self, imported: ImportedHands, strategy: str | None, search: str, player: str | None) -> dict[str, Any]:
         names = self._opponents.names()
@@ -97,12 +110,28 @@ def _shown(imported: ImportedHands, found: Review, strategy: str | None, player:
         "given_up_bb": found.given_up_bb,
         "given_up_mbb_a_hand": 1000 * found.given_up_bb / len(imported.hands),
         "players": [one.as_dict(unit) for one in found.statistics],
-        "mistakes": [decision.as_dict() for decision in dearest],
+        "mistakes": [_decision(decision, imported.definition) for decision in dearest],
         "played": [
-            {**_hand(hand), "decisions": [one.as_dict() for one in found.decisions if one.hand == hand.number]}
+            {
+                **_hand(hand),
+                "decisions": [
+                    _decision(one, imported.definition) for one in found.decisions if one.hand == hand.number
+                ],
+            }
             for hand in imported.hands
             if hand.number in shown
         ],
+    }
+
+
+def _decision(decision: JudgedDecision, definition: GameDefinition) -> dict[str, Any]:
+    """As the command prints it, and in words."""
+    betting = read_betting(definition, decision.betting)
+    return {
+        **decision.as_dict(),
+        "so_far": betting_words(betting),
+        "done_words": label_of(betting, decision.done),
+        "action_words": [label_of(betting, action) for action in decision.choice.actions],
     }
 
 
@@ -112,6 +141,6 @@ def _hand(hand: LoggedHand) -> dict[str, Any]:
         "names": list(hand.names),
         "cards": [[card_text(card) for card in cards] for cards in hand.hole_cards],
         "board": [card_text(card) for card in hand.board],
-        "betting": hand.betting.betting_text(),
+        "betting": betting_words(hand.betting),
         "values": list(hand.values),
     }

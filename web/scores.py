@@ -1,16 +1,19 @@
 """What a session's hands were worth, and what its opponent was thinking: worked out from the log by the scoring room."""
 
+import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import card_text, cards_text
 from foldwise.game.errors import FormatError
-from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import view
 from foldwise.matches.report.explanations import explain_hand
 from foldwise.matches.scoring.aivat import Aivat
@@ -19,16 +22,16 @@ from foldwise.matches.scoring.all_in import expected_values
 from foldwise.matches.statistics import estimate
 from foldwise.matches.table.hand import position_of_seat
 from foldwise.matches.table.log import LoggedHand, parse_state_line, read_log, state_lines
-from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges
+from foldwise.web.betting_words import betting_words
 from foldwise.web.opponents import Opponents
 from foldwise.web.session import Session
 
 _KEPT = 64
 _MOST_POINTS = 500
 _SHOWN_HANDS = 12
-_FIRST_SEARCHED = 2  # street
 
 
 class StrategyValues:
@@ -37,12 +40,14 @@ class StrategyValues:
     def __init__(self, opponents: Opponents):
         self._opponents = opponents
         self._values: dict[str, Values] = {}
+        self._lock = threading.Lock()  # a review with search asks from another thread than the rest
 
     def get(self, name: str) -> Values:
-        if name not in self._values:
-            opened = self._opponents.open(name)
-            self._values[name] = load_values(opened.strategy) or _made(opened)
-        return self._values[name]
+        with self._lock:
+            if name not in self._values:
+                opened = self._opponents.open(name)
+                self._values[name] = load_values(opened.strategy) or _made(opened)
+            return self._values[name]
 
 
 def _made(opened: OpenStrategy) -> Values:
@@ -53,7 +58,7 @@ def _made(opened: OpenStrategy) -> Values:
 
 
 class SessionScores:
-    """Scores of finished hands, each worked out once. Called from the solving thread alone."""
+    """Scores of finished hands, each worked out once."""
 
     def __init__(self, opponents: Opponents, values: StrategyValues):
         self._opponents = opponents
@@ -114,15 +119,12 @@ class SessionScores:
         }
         opponent = session.settings.opponent
         if not opponent.is_bot:
-            pipeline = parse_pipeline(opponent.postprocess)
-            player = self._opponents.open(opponent.name).player(pipeline, session.settings.bot_seed)
+            # The same seed, so the same choices; what was searched for is searched for once more.
+            player = self._opponents.player(opponent, session.settings.bot_seed)
+            assert isinstance(player, StrategyPlayer | SearchPlayer)
             players: list[Any] = [player, None] if bot == 0 else [None, player]
-            considered = [_considered(record) for record in explain_hand(hand, players).values()]
-            if opponent.search != "off":  # what was searched is told by no table
-                considered = [one for one in considered if one["betting"].count("/") < _FIRST_SEARCHED]
-            else:
-                revealed["range"] = _range_text(player, hand, bot)
-            revealed["decisions"] = considered
+            revealed["decisions"] = [_considered(record, hand) for record in explain_hand(hand, players).values()]
+            revealed["range"] = _likeliest(player, hand, bot)
         return revealed
 
 
@@ -133,18 +135,18 @@ def _find(session: Session, number: int) -> LoggedHand:
     raise FormatError(f"hand {number} is not in the session's log")
 
 
-def _considered(record: dict[str, Any]) -> dict[str, Any]:
-    played = record.get("logged", record["action"])
+def _considered(record: dict[str, Any], hand: LoggedHand) -> dict[str, Any]:
+    betting = read_betting(hand.betting.definition, record["state"].split(":")[3])
     return {
-        "betting": record["state"].split(":")[3],
-        "actions": record["actions"],
+        "betting": betting_words(betting),
+        "actions": [label_of(betting, action) for action in record["actions"]],
         "probabilities": record["postprocessed"],
-        "played": played,
+        "played": label_of(betting, record.get("logged", record["action"])),
         "reached": record["reached"],
     }
 
 
-def _range_text(player: StrategyPlayer, hand: LoggedHand, position: int) -> list[dict[str, Any]]:
+def _likeliest(player: StrategyPlayer | SearchPlayer, hand: LoggedHand, position: int) -> list[dict[str, Any]]:
     """The likeliest hands of the bot before its last decision, as its actions until then tell them."""
     definition = hand.betting.definition
     if (definition.num_hole_cards, len(definition.deck)) != (2, 52):
@@ -157,14 +159,17 @@ def _range_text(player: StrategyPlayer, hand: LoggedHand, position: int) -> list
         betting.apply(action)
     if last is None:
         return []
-    ranges = TableRanges(player).follow(last.betting, last.board, position, hand.number, player.buckets(last)).ranges
+    if isinstance(player, SearchPlayer):
+        ranges = player.ranges_before(last)
+    else:
+        buckets = player.buckets(last)
+        ranges = TableRanges(player).follow(last.betting, last.board, position, hand.number, buckets).ranges
     seen = np.isin(PAIR_CARDS, hand.hole_cards[1 - position]).any(axis=1)
     shares = np.where(seen, 0.0, ranges[position])
     total = float(shares.sum())
     if total <= 0.0:
         return []
     order = np.argsort(-shares, kind="stable")[:_SHOWN_HANDS]
-    assert shares.size == NUM_PAIRS
     return [{"hand": cards_text(PAIR_CARDS[pair].tolist()), "share": float(shares[pair] / total)} for pair in order]
 
 

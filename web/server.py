@@ -5,12 +5,15 @@ import contextlib
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from foldwise.game.errors import DefinitionError
+from foldwise.matches.table.loop import run_loop
+from foldwise.web.http_connection import Connection
 
 _MOST_CONNECTIONS = 2000
 _GRACE_SECONDS = 1  # open connections are cut after this when the server ends
@@ -43,6 +46,15 @@ def listen(address: str, port: int) -> socket.socket:
     return sock
 
 
+def _allow_connections() -> None:
+    """As many open files as the system lets us have: each connection is one, and so is each session's log."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until SIGTERM, or until SIGINT, which raises `KeyboardInterrupt` as everywhere.
 
@@ -58,10 +70,12 @@ def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         ws_max_size=1 << 16,
+        http=Connection,
         ws="websockets-sansio",
     )
+    _allow_connections()
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    if asyncio.run(_serve(_Server(config), sock, ready)) == signal.SIGINT:
+    if run_loop(_serve(_Server(config), sock, ready)) == signal.SIGINT:
         raise KeyboardInterrupt
 
 

@@ -4,33 +4,32 @@ A session is a folder:
 
 - `session.json`: who plays whom, and the seeds; private, never sent.
 - `session.log`: the finished hands, an ACPC log that every command reads.
-- `hand.json`: the cards and the betting of the hand in play; private. It is written before an answer leaves the server,
-  so a hand goes on where it was after `kill -9`.
+- `hand.journal`: the cards and the betting of the hand in play (`web.hand_journal`); private, written before an answer.
 
 Without a seed the cards come from the system's generator. A 32-bit seed could be found by trying all of them against the
 cards a player has seen; whoever chooses a seed knows the cards, and plays for training.
 """
 
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from foldwise.agent.player import Player
 from foldwise.agent.reading.typed_state import read_betting
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError
 from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand, position_of_seat, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, line_values, state_lines
+from foldwise.web.hand_journal import HandJournal, HandRecord
 from foldwise.web.opponents import Opponent, Opponents, play_out
+from foldwise.web.private_files import write_private
 
-SETTINGS_FILE, LOG_FILE, HAND_FILE, GAME_FILE = "session.json", "session.log", "hand.json", "session.game"
+SETTINGS_FILE, LOG_FILE, HAND_FILE, GAME_FILE = "session.json", "session.log", "hand.journal", "session.game"
 _LIMITS_MS = (600_000, 600_000, 7_000)
 _NAME_MARKS = {ord(mark): "." for mark in ":|/\\"}
 _SYSTEM = secrets.SystemRandom()
@@ -41,7 +40,7 @@ class SessionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     kind: Literal["page", "door"]
     player: str = Field(max_length=60, description="the user's name, as logs have it")
     opponent: Opponent
@@ -49,18 +48,6 @@ class SessionSettings(BaseModel):
     seed: int | None = Field(default=None, ge=0, lt=2**32, description="of the cards; None: the system's generator")
     bot_seed: int = Field(ge=0, lt=2**63, description="of the opponent's choices")
     created: str = Field(description="UTC, ISO 8601")
-
-
-class HandRecord(BaseModel):
-    """The hand in play, or the last one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    number: int = Field(ge=0)
-    hole_cards: tuple[tuple[int, ...], ...]
-    board: tuple[int, ...]
-    betting: str
-    baseline_before: float = Field(description="the baseline's chips over all hands before this one")
 
 
 @dataclass(frozen=True)
@@ -89,18 +76,6 @@ def clean_name(text: str) -> str:
     return shown.encode("latin-1", "replace").decode("latin-1")[:40] or "player"
 
 
-def write_private(path: Path, text: str) -> None:
-    """A file for the server's user alone, whole or not at all.
-
-    It is not forced to the disk: it must outlive the process, as it does, and at a busy door there is one an action.
-    """
-    temporary = path.with_name(path.name + ".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    temporary.replace(path)
-
-
 class Session:
     """A session in memory. `USER` is the user's seat; the button moves from hand to hand as at any dealer."""
 
@@ -117,6 +92,8 @@ class Session:
         self.finished: FinishedHand | None = None  # how `hand` ended; None while it is in play
         self._shoe = None if settings.seed is None else Shoe(definition, settings.seed).deals()
         self._dealt = 0
+        self._journal = HandJournal(folder / HAND_FILE)
+        self._log: LogFile | None = None  # open from the first hand that ends here
         self._take_up()
 
     @staticmethod
@@ -147,17 +124,27 @@ class Session:
         """Deal the next hand."""
         assert not self.in_play
         number = self.totals.hands
-        self.hand = Hand(self.definition, self._deal(number), number)
+        deal = self._deal(number)
+        self.hand = Hand(self.definition, deal, number)
         self.finished = None
-        self._keep()
+        baseline = self.totals.baseline_chips
+        self._journal.begin(
+            HandRecord(number=number, hole_cards=deal.hole_cards, board=deal.board, baseline_before=baseline)
+        )
 
     def apply(self, action: Action) -> None:
         """Play a legal action of whoever is to act, and keep it; the end of the hand is logged."""
         assert self.hand is not None
         self.hand.apply(action)
-        self._keep()
+        self._journal.add(self.hand.betting.betting_text())
         if self.hand.betting.finished:
             self._finish()
+
+    def close(self) -> None:
+        """Leave memory; the folder has everything."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def _deal(self, number: int) -> Deal:
         if self._shoe is None:
@@ -172,28 +159,16 @@ class Session:
         self._dealt += 1
         return next(self._shoe)
 
-    def _keep(self) -> None:
-        hand = self.hand
-        assert hand is not None
-        record = HandRecord(
-            number=hand.number,
-            hole_cards=hand.deal.hole_cards,
-            board=hand.deal.board,
-            betting=hand.betting.betting_text(),
-            baseline_before=self.totals.baseline_chips,
-        )
-        write_private(self.folder / HAND_FILE, record.model_dump_json())
-
     def _finish(self) -> None:
         hand = self.hand
         assert hand is not None
         values = hand.values()
         line = hand.log_line(values, self._names_by_position(hand.number))
-        log = LogFile(self.log_path, append=True)
-        if self.log_path.stat().st_size == 0:
-            log.write(self._header())
-        log.write(line + "\n")
-        log.close()
+        if self._log is None:
+            self._log = LogFile(self.log_path, append=True)
+            if self.log_path.stat().st_size == 0:
+                self._log.write(self._header())
+        self._log.write(line + "\n")
         self._count(values[self.position], line)
 
     def _count(self, winnings: float, line: str) -> None:
@@ -227,9 +202,10 @@ class Session:
 
     def _take_up(self) -> None:
         """Go on where the folder stands."""
-        if not (self.folder / HAND_FILE).is_file():
+        kept = self._journal.read()
+        if kept is None:
             return
-        record = self._read_record()
+        record, betting = kept
         logged = list(state_lines(self.log_path)) if self.log_path.is_file() else []
         before = logged[: record.number]
         chips = sum(line_values(line)[position_of_seat(self.USER, n, 2, False)] for n, line in enumerate(before))
@@ -237,19 +213,10 @@ class Session:
         self.hand = hand = Hand(self.definition, Deal(record.hole_cards, record.board), record.number)
         if self._shoe is not None:
             self._deal(record.number)
-        for _, action in (entry for part in read_betting(self.definition, record.betting).actions for entry in part):
+        for _, action in (entry for part in read_betting(self.definition, betting).actions for entry in part):
             hand.apply(action)
         if hand.betting.finished:
             if len(logged) > record.number:
                 self._count(hand.values()[self.position], logged[record.number])
             else:
                 self._finish()
-
-    def _read_record(self) -> HandRecord:
-        path = self.folder / HAND_FILE
-        try:
-            return HandRecord.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise FormatError(
-                f"{path}: {error.errors()[0]['msg']}: expected a hand of ours; begin a new session"
-            ) from None

@@ -81,7 +81,7 @@ class Sessions:
             settings = SessionSettings.model_validate_json((folder / SETTINGS_FILE).read_bytes())
         except ValidationError as error:
             raise FormatError(
-                f"this session's settings are damaged ({error.errors()[0]['msg']}): begin a new one"
+                f"this session's settings cannot be read ({error.errors()[0]['msg']}): begin a new one"
             ) from None
         definition = parse_definition(settings.definition, source=SETTINGS_FILE)
         return self._remember(Place(token, Session(folder, settings, definition, self.opponents)))
@@ -96,7 +96,7 @@ class Sessions:
             idle = next((token for token, kept in self._places.items() if not kept.lock.locked()), None)
             if idle is None or idle == place.token:
                 break
-            del self._places[idle]
+            self._places.pop(idle).session.close()
         return place
 
     async def let_bot_act(self, place: Place) -> None:

@@ -99,18 +99,8 @@ def _story(session: Session, hand: Hand) -> list[dict[str, Any]]:
     steps = replay_steps(logged)
     if session.finished is None:
         steps = steps[:-1]  # the last one tells the end
-    return [{"text": _second_person(step.text), "by": _by(step.player, you), "street": step.street} for step in steps]
+    return [{"text": step.text, "by": _by(step.player, you), "street": step.street} for step in steps]
 
 
 def _by(player: int, you: int) -> str:
     return "dealer" if player < 0 else "you" if player == you else "bot"
-
-
-def _second_person(text: str) -> str:
-    """`you calls 50` as a person would say it."""
-    first, _, rest = text.partition(" ")
-    if first != YOU:
-        return text
-    verb, _, more = rest.partition(" ")
-    more = more.replace("and is all-in", "and are all-in")
-    return f"you {verb.removesuffix('s')} {more}".strip()

@@ -16,14 +16,16 @@ from foldwise.agent.human import read_turn
 from foldwise.game.cards import card_text
 from foldwise.game.errors import DefinitionError, IllegalActionError
 from foldwise.game.hands.dealing import Deal
+from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Choice
 from foldwise.matches.table.hand import Hand
 from foldwise.web.answers import Body, post
+from foldwise.web.betting_words import betting_words
 from foldwise.web.opponents import Opponents
+from foldwise.web.private_files import write_private
 from foldwise.web.scores import StrategyValues
-from foldwise.web.session import write_private
 from foldwise.web.sessions import UnknownSessionError
 from foldwise.web.solving import SolveQueue
 
@@ -121,6 +123,7 @@ class TrainRoutes:
         write_private(self._path(drill.trainee), score.model_dump_json())
         return {
             "actions": choice.actions,
+            "words": [label_of(drill.state.betting, action) for action in choice.actions],
             "probabilities": choice.probabilities,
             "values_bb": [value / unit for value in choice.values],
             "given_up_bb": given_up,
@@ -196,8 +199,7 @@ def _spot(state: MatchState, actions: list[str]) -> dict[str, Any]:
         "to_call": turn.to_call,
         "bets": {"you": turn.bets[you], "bot": turn.bets[1 - you]},
         "stacks": {"you": turn.stacks[you], "bot": turn.stacks[1 - you]},
-        "betting": state.betting.betting_text(),
-        "big_blind": definition.big_blind,
+        "betting": betting_words(state.betting),
         "actions": actions,
-        "before": state.betting.spent[you] - turn.bets[you],
+        "words": [label_of(state.betting, action) for action in actions],
     }

@@ -2,9 +2,8 @@
 
 import asyncio
 import hashlib
-import json
 import logging
-import math
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,24 +15,21 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from foldwise.game.cards import card_text
-from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.network.connection import read_broker
-from foldwise.matches.network.watch import Board, WatchedMatch, watch
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
+from foldwise.matches.network.watch import Board, watch
+from foldwise.matches.plan import PLAN_FILE
 from foldwise.matches.report.page import report_page
-from foldwise.matches.report.report import COMPARISON_FILE, TOURNAMENT_FILE, Curve, MatchReport, load_report
-from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
+from foldwise.matches.report.report import COMPARISON_FILE, TOURNAMENT_FILE, load_report
 from foldwise.web.answers import Body, mistake_text, read_message
+from foldwise.web.match_view import check_size, feed_view, folder_summary, folder_view, written
 from foldwise.web.sessions import UnknownSessionError
 from foldwise.web.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
-_LAST_HANDS = 8
 _MOST_FOLDERS = 200
-_MOST_LOG_BYTES = 200 << 20  # more is for the command 'foldwise report'
 _LOOK_SECONDS = 1.0
+_MOST_SHARE = 5.0  # a look at long logs is followed by five times its length of rest
 _REPORT_HANDS = 100
 # The report is a page of its own, with its style and script inside it: it gets an origin of its own too.
 _REPORT_POLICY = (
@@ -48,9 +44,9 @@ class _Watch(Body):
 class WatchRoutes:
     """The routes of the watch page."""
 
-    def __init__(self, folders: Sequence[Path], broker: str | None, solving: SolveQueue):
+    def __init__(self, folders: Sequence[Path], broker: str | None, looking: SolveQueue):
         self._folders = list(folders)
-        self._solving = solving
+        self._looking = looking
         self._broker = read_broker(broker) if broker is not None else None
         self._board = Board(self._broker.topics) if self._broker is not None else None
         self._trouble = ""
@@ -89,7 +85,7 @@ class WatchRoutes:
         """Match, comparison and tournament folders by an id that says nothing of where they are."""
         found: dict[str, Path] = {}
         for folder in self._folders:
-            for place in (folder, *sorted(folder.glob("*/"), key=_written, reverse=True)):
+            for place in (folder, *sorted(folder.glob("*/"), key=written, reverse=True)):
                 if any((place / name).is_file() for name in (PLAN_FILE, COMPARISON_FILE, TOURNAMENT_FILE)):
                     found[hashlib.sha256(str(place.resolve()).encode()).hexdigest()[:16]] = place
                 if len(found) >= _MOST_FOLDERS:
@@ -100,12 +96,12 @@ class WatchRoutes:
         local = []
         for key, folder in self._found().items():
             try:
-                local.append({"id": key, **_summary(folder)})
+                local.append({"id": key, **folder_summary(folder)})
             except (DefinitionError, FormatError, OSError) as error:
                 local.append(
                     {"id": key, "title": folder.name, "players": [], "state": "unreadable", "note": mistake_text(error)}
                 )
-        feed = [_remote(known) for known in self._board.matches.values()] if self._board is not None else []
+        feed = [feed_view(known) for known in self._board.matches.values()] if self._board is not None else []
         return JSONResponse(
             {"folders": local, "feed": feed, "broker": self._broker is not None, "trouble": self._trouble},
             headers={"Cache-Control": "no-store"},
@@ -116,8 +112,8 @@ class WatchRoutes:
         if folder is None:
             return PlainTextResponse("no such match\n", 404)
         try:
-            _check_size(folder)
-            report = await self._solving.run(request.state.address, partial(load_report, folder, _REPORT_HANDS))
+            check_size(folder)
+            report = await self._looking.run(request.state.address, partial(load_report, folder, _REPORT_HANDS))
         except (DefinitionError, FormatError) as error:
             return PlainTextResponse(mistake_text(error) + "\n", 409)
         return HTMLResponse(
@@ -131,13 +127,14 @@ class WatchRoutes:
             wanted = read_message(_Watch, await websocket.receive_text()).match
             told = None
             while True:
+                start = time.monotonic()
                 view = await self._look(wanted, websocket)
                 if view != told:
                     told = view
                     await websocket.send_json({"match": view})
                     if view["state"] != "running":
                         break
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(max(_LOOK_SECONDS, _MOST_SHARE * (time.monotonic() - start)))
             await websocket.close()
         except (ValidationError, DefinitionError, FormatError, UnknownSessionError) as error:
             await websocket.send_json({"error": mistake_text(error)})
@@ -150,111 +147,9 @@ class WatchRoutes:
             known = self._board.matches.get(wanted.removeprefix("feed:"))
             if known is None:
                 raise UnknownSessionError("no such match at the broker")
-            return _remote(known)
+            return feed_view(known)
         folder = self._found().get(wanted)
         if folder is None:
             raise UnknownSessionError("no such match on this machine")
         user = websocket.client.host if websocket.client else ""
-        return {"id": wanted, **await self._solving.run(user, partial(look_at, folder))}
-
-
-def _written(folder: Path) -> float:
-    try:
-        return folder.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _state(folder: Path) -> str:
-    return "finished" if (folder / RESULT_FILE).is_file() else "running"
-
-
-def _check_size(folder: Path) -> None:
-    size = sum(path.stat().st_size for path in folder.glob("*.log"))
-    if size > _MOST_LOG_BYTES:
-        raise DefinitionError(f"the logs take {size >> 20} MB: 'foldwise report' makes a page of any size")
-
-
-def _summary(folder: Path) -> dict[str, Any]:
-    """For the list: quick, from the plan and the result alone."""
-    if not (folder / PLAN_FILE).is_file():
-        kind = "comparison" if (folder / COMPARISON_FILE).is_file() else "tournament"
-        return {"title": folder.name, "players": [kind], "state": "finished", "kind": kind}
-    plan = load_plan(folder)
-    summary: dict[str, Any] = {
-        "title": folder.name,
-        "players": list(plan.names()),
-        "state": _state(folder),
-        "kind": "match",
-    }
-    if summary["state"] == "finished":
-        result = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))
-        summary |= {
-            "mean_mbb": result.get("mean_mbb"),
-            "ci95_mbb": result.get("ci95_mbb"),
-            "hands": result.get("hands"),
-        }
-    return summary
-
-
-def look_at(folder: Path) -> dict[str, Any]:
-    """A match as far as it has been played: totals with their interval, the curve, the last hands."""
-    _check_size(folder)
-    plan = load_plan(folder)
-    definition = parse_definition(plan.definition, source=PLAN_FILE)
-    view: dict[str, Any] = {
-        "title": folder.name,
-        "players": list(plan.names()),
-        "state": _state(folder),
-        "game": plan.game,
-    }
-    try:
-        report = load_report(folder, num_hands=1, num_biggest=1)
-    except DefinitionError:  # nothing is finished yet
-        return {**view, "hands": 0, "planned": 2 * plan.hands * plan.repeat, "last": []}
-    assert isinstance(report, MatchReport)
-    result = report.result
-    logs = sorted(folder.glob("*.log"), key=_written)
-    lines = list(state_lines(logs[-1]))[-_LAST_HANDS:]
-    return {
-        **view,
-        "hands": 2 * result.count,
-        "planned": 2 * plan.hands * plan.repeat,
-        "mean_mbb": result.mean_mbb,
-        "ci95_mbb": result.ci95_mbb if math.isfinite(result.ci95_mbb) else None,
-        "curve": _points(report.curve),
-        "last": [_last(logs[-1].stem, parse_state_line(line, definition)) for line in reversed(lines)],
-    }
-
-
-def _points(curve: Curve) -> list[list[float | None]]:
-    columns = zip(curve.hands, curve.total, curve.low, curve.high)
-    return [[round(float(value), 3) if math.isfinite(value) else None for value in point] for point in columns]
-
-
-def _last(log: str, hand: LoggedHand) -> dict[str, Any]:
-    return {
-        "label": f"{log} hand {hand.number}",
-        "names": list(hand.names),
-        "cards": [[card_text(card) for card in cards] for cards in hand.hole_cards],
-        "board": [card_text(card) for card in hand.board],
-        "betting": hand.betting.betting_text(),
-        "values": list(hand.values),
-    }
-
-
-def _remote(known: WatchedMatch) -> dict[str, Any]:
-    """A match of the feed as its messages have told it; its lines are shown as they came."""
-    rows = known.totals.rows if known.totals is not None else []
-    return {
-        "id": f"feed:{known.match}",
-        "title": known.match,
-        "players": list(known.info.players) if known.info is not None else [],
-        "state": known.state,
-        "kind": known.info.kind if known.info is not None else "match",
-        "game": known.info.game if known.info is not None else "",
-        "hands": known.totals.hands if known.totals is not None else 0,
-        "planned": known.info.hands if known.info is not None else None,
-        "rows": [row.model_dump() for row in rows],
-        "lines": list(known.lines),
-    }
+        return {"id": wanted, **await self._looking.run(user, partial(folder_view, folder))}

@@ -30,6 +30,7 @@ class NetworkComparison:
     translation: Translation
     url: str
     patience_seconds: float
+    checked_share: float
 
     def publish(self, line: ProgressLine) -> Comparison:
         """Compare on this machine; the totals of every finished cell are published."""
@@ -79,6 +80,7 @@ class NetworkComparison:
                     listen,
                     self.patience_seconds,
                     signer=read_signer(),
+                    checked_share=self.checked_share,
                     referee=BlockPlayer(StrategyShelf(*self._folders())).play,
                 )
                 run_loop(coordinator.run())

@@ -49,7 +49,12 @@ def empty_sums(num_board: int, dtype: DTypeLike = np.float64) -> ShowdownSums:
 
 
 def make_board(board: Sequence[int]) -> ShowdownBoard:
-    """The hands possible on a board of 3 to 5 cards, by rising rank. Without a board all 1,326, of equal rank."""
+    """The hands possible on a board of 3 to 5 cards, by rising rank. Without a board all 1,326, of equal rank.
+
+    `ValueError` for a board that cannot be dealt: a card twice leaves more hands than the memory made for its size.
+    """
+    if len(board) not in (0, 3, 4, 5) or len(set(board)) != len(board) or not all(0 <= card < 52 for card in board):
+        raise ValueError(f"board {list(board)}: expected none or 3 to 5 different cards from 0 to 51")
     ranks = rank_pairs(board) if len(board) else np.ones(NUM_PAIRS, np.uint16)
     prepared = empty_board(len(board))
     count = prepare_board(ranks, PAIR_CARDS, np.zeros(NUM_RANKS, np.int64), prepared)

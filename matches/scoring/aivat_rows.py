@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from foldwise.agent.following.tracker_kernels import enter_street
 from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker_kernels import enter_street
 from foldwise.game.betting import FOLD, Action, BettingState
 from foldwise.game.betting_kernels import SPENT, STREET
 from foldwise.game.definition import GameDefinition
-from foldwise.game.hole_cards import pair_number
-from foldwise.game.tree_kernels import SHOWDOWN
+from foldwise.game.hands.hole_cards import pair_number
+from foldwise.game.trees.tree_kernels import SHOWDOWN
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat import KnownSide, RangeScorer, ScorerMemory, betting_actions, never_played
 from foldwise.matches.scoring.aivat_rows_kernels import follow_public

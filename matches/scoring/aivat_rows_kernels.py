@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import follow_opponent, follow_own
-from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.agent.following.decision_kernels import follow_opponent, follow_own
+from foldwise.agent.following.tracker_kernels import call_child, enter_street
 from foldwise.game.betting import FOLD
 from foldwise.game.betting_kernels import PLAYER, STREET, apply, start_hand
 from foldwise.game.compiled import kernel

@@ -234,10 +234,8 @@ class Head:
 
     def _discount_after_epoch(self) -> None:
         discount = self.config.solver.discount
-        if discount.scheme == "none" or self.iteration % discount.epoch_iterations:
-            return
-        epoch = self.iteration // discount.epoch_iterations
-        if discount.epochs and epoch > discount.epochs:
+        epoch = discount.ends_epoch(self.iteration)
+        if epoch == 0:
             return
         factors = discount.factors(epoch)
         scale_tables(self.piece.nodes, self.piece.num_buckets, self.top_table, *factors)

@@ -111,6 +111,7 @@ class _PublicChance:
     def __init__(self, game: AbstractGame, parts: PartSet | None):
         self._singles = make_hands(1, game.num_streets), make_hands(1, game.num_streets)
         self._run: Any
+        self._deals: tuple[Any, ...]
         if parts is not None:
             self.most_hands = parts.weight.shape[2]
             self._run, self._deals = run_on_parts, (parts, make_ends(RUN_OUT_CARDS))  # unused memory: matrices decide
@@ -161,6 +162,7 @@ class VectorSampling:
         self.rng = make_states(config.seed, 2 * config.threads)
         self.counts: Float = np.zeros(len(game.tree.nodes))
         self.effective_iterations = 0.0
+        self.sum_factor = 1.0  # its sums are never discounted
         self.rules = make_rules(config)
         form = config.sampler.partition("-")[0]
         default_batch = 1 if config.threads == 1 else config.threads * _WALKS_PER_THREAD[form]

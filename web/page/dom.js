@@ -103,10 +103,3 @@ export function bars(rows) {
       el("span", { class: "track" }, filled), el("span", { class: "value" }, row.value));
   }));
 }
-
-export function actionName(text, before = "") {
-  // An action as a dealer writes it, in words.
-  if (text === "f") return "fold";
-  if (text === "c") return before === "check" ? "check" : before === "call" ? "call" : "check/call";
-  return text.length > 1 ? `raise to ${chips(text.slice(1))}` : "raise";
-}

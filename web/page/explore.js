@@ -1,6 +1,6 @@
 // Any strategy as a tree: betting on the left, a board picker, the grid; and the same from a solve.
 import { ask, cardName, chips, el, keep as remember, kept, option, percent, say, socket } from "./dom.js";
-import { FILTERS, actionLabel, colours, details, grid, picture, rangeText } from "./grid.js";
+import { actionLabel, colours, details, filters, findFilter, grid, picture, rangeText, summary } from "./grid.js";
 
 const RANKS = "AKQJT98765432", SUITS = "shdc", MARKS = { c: "♣", d: "♦", h: "♥", s: "♠" };
 
@@ -14,7 +14,7 @@ class Explore {
   constructor(place, query) {
     this.place = place;
     this.state = { strategy: query.get("strategy") || "", betting: query.get("betting") || "", board: query.get("board") || "", postprocess: query.get("postprocess") || "none" };
-    this.filter = "all hands";
+    this.filter = query.get("shown") || "all hands";
     this.weighted = kept("weighted", true);
     this.solved = null;
   }
@@ -41,8 +41,8 @@ class Explore {
     strategy.addEventListener("change", () => this.go({ strategy: strategy.value, betting: "", board: "" }));
     const post = el("select", { id: "explore-post" }, ["none", "threshold(0.15)", "purify", "new(0.2)"].map((name) => option(name, name, this.state.postprocess)));
     post.addEventListener("change", () => this.go({ postprocess: post.value }));
-    const filter = el("select", { id: "filter" }, Object.keys(FILTERS).map((name) => option(name, name, this.filter)));
-    filter.addEventListener("change", () => { this.filter = filter.value; this.drawGrid(); });
+    this.filterChoice = el("select", { id: "filter" });
+    this.filterChoice.addEventListener("change", () => { this.filter = this.filterChoice.value; this.drawGrid(); this.drawExport(); });
     const weighted = el("input", { type: "checkbox", id: "weighted", checked: this.weighted });
     weighted.addEventListener("change", () => { this.weighted = weighted.checked; remember("weighted", this.weighted); this.drawGrid(); });
     this.path = el("div", {});
@@ -58,7 +58,7 @@ class Explore {
           el("div", { class: "fields" }, el("label", {}, "Strategy", strategy), el("label", {}, "Post-processing", post)), this.path, this.choices),
         el("section", { class: "panel", "aria-label": "Board" }, el("h2", {}, "Board"), this.picker)),
       el("div", {},
-        el("section", { class: "panel", "aria-label": "Grid" }, el("div", { class: "row grid-tools" }, el("label", {}, "Shown", filter), el("label", { class: "inline" }, weighted, "height by range")), this.gridPlace, this.detail),
+        el("section", { class: "panel", "aria-label": "Grid" }, el("div", { class: "row grid-tools" }, el("label", {}, "Hands shown", this.filterChoice), el("label", { class: "inline" }, weighted, "height by range")), this.gridPlace, this.detail),
         el("section", { class: "panel", "aria-label": "Solve" }, el("h2", {}, "Solve this spot"), this.solving),
         el("section", { class: "panel", "aria-label": "Export" }, el("h2", {}, "Take it with you"), this.export))));
     this.load();
@@ -72,7 +72,8 @@ class Explore {
   }
 
   address() {
-    const used = Object.entries(this.state).filter(([name, value]) => value && !(name === "postprocess" && value === "none"));
+    const shown = this.filter === "all hands" ? "" : this.filter;
+    const used = Object.entries({ ...this.state, shown }).filter(([name, value]) => value && !(name === "postprocess" && value === "none"));
     return `#explore?${new URLSearchParams(used)}`;
   }
 
@@ -144,14 +145,18 @@ class Explore {
       this.detail.replaceChildren();
       return;
     }
-    const tones = colours(found.actions);
-    const legend = el("div", { class: "row legend" }, found.actions.map((action, n) => {
+    const choices = filters(found);
+    if (!Object.values(choices).some((group) => this.filter in group)) this.filter = "all hands"; // of another board
+    this.filterChoice.replaceChildren(...Object.entries(choices).map(([label, group]) => el("optgroup", { label }, Object.keys(group).map((name) => option(name, name, this.filter)))));
+    history.replaceState(null, "", this.address());
+    const keep = findFilter(found, this.filter), tones = colours(found.actions), all = summary(found, keep);
+    const legend = el("div", { class: "row legend", id: "legend" }, found.actions.map((action, n) => {
       const mark = el("span", { class: "swatch", "aria-hidden": "true" });
       mark.style.background = `var(--${tones[n]})`;
-      return el("span", { class: "small" }, mark, `${actionLabel(action)} ${percent(action.frequency)}`);
-    }));
+      return el("span", { class: "small" }, mark, `${actionLabel(action)} ${percent(all.shares[n])}`);
+    }), el("span", { class: "small soft" }, `${all.combos.toFixed(1)} combos${this.filter === "all hands" ? "" : `, ${percent(all.part)} of the range`}`));
     this.gridPlace.replaceChildren(this.solved ? el("p", { class: "small" }, `Solved: ${this.solved.iterations} iterations, exploitable for ${this.solved.pot_percent.toFixed(2)}% of the pot. `, el("button", { type: "button", class: "plain", onclick: () => { this.solved = null; this.draw(); } }, "Back to the strategy")) : "",
-      legend, grid(found, FILTERS[this.filter], this.weighted, (name, hands) => this.detail.replaceChildren(...details(name, hands, found))));
+      legend, grid(found, keep, this.weighted, (name, hands) => this.detail.replaceChildren(...details(name, hands, found))));
   }
 
   drawSolve() {
@@ -171,18 +176,17 @@ class Explore {
       event.preventDefault();
       const body = { ...this.state, seconds: Number(seconds.value) || 10 };
       if (sizes.value.trim()) body.sizes = sizes.value.trim();
-      if (ranges.some((one) => one.value.trim())) body.ranges = ranges.map((one) => one.value.trim() || "22+, 2x+");
+      body.ranges = ranges.map((one) => one.value.trim());
       this.solve(body, button, progress);
     });
     this.solving.replaceChildren(form);
   }
 
   solve(body, button, progress) {
-    if (body.ranges && body.ranges.includes("22+, 2x+")) { say("Give both ranges, or leave both to the strategy."); return; }
     say("");
     const line = this.line = socket("/page/solve");
     button.disabled = true;
-    const cancel = el("button", { type: "button", onclick: () => line.send(JSON.stringify({ cancel: true })) }, "Stop here");
+    const cancel = el("button", { type: "button", id: "stop-solve", onclick: () => { cancel.disabled = true; line.send(JSON.stringify({ cancel: true })); } }, "Stop here");
     const bar = el("progress", { max: body.seconds, value: 0, "aria-label": "Solving" });
     const words = el("span", { class: "small" }, "Waiting for its turn …");
     progress.replaceChildren(bar, el("div", { class: "row" }, words, cancel));
@@ -209,14 +213,14 @@ class Explore {
     if (!found) { this.export.replaceChildren(el("p", { class: "soft" }, "Nothing to export here.")); return; }
     const what = el("select", { id: "export-what" }, option("", `range of the ${found.to_act}`), found.actions.map((action, n) => option(String(n), `hands that ${actionLabel(action)}`)));
     const text = el("textarea", { id: "range-text", readonly: true, "aria-label": "Range as text" });
-    const fill = () => { text.value = rangeText(found, FILTERS[this.filter], what.value === "" ? null : Number(what.value)); };
+    const fill = () => { text.value = rangeText(found, findFilter(found, this.filter), what.value === "" ? null : Number(what.value)); };
     what.addEventListener("change", fill);
     const save = el("button", { type: "button", id: "save-picture", onclick: () => {
-      el("a", { href: picture(found, FILTERS[this.filter], this.weighted), download: "grid.png" }).click();
+      el("a", { href: picture(found, findFilter(found, this.filter), this.weighted), download: "grid.png" }).click();
     } }, "Picture of the grid");
     this.export.replaceChildren(el("label", {}, "What", what), text, el("div", { class: "row" },
       el("button", { type: "button", onclick: () => { text.select(); navigator.clipboard?.writeText(text.value); } }, "Copy the text"), save,
-      el("a", { class: "button", href: this.address() }, "Link to this place")));
+      el("button", { type: "button", id: "copy-link", onclick: () => { history.replaceState(null, "", this.address()); navigator.clipboard?.writeText(location.href); say(`The address of this place: ${location.href}`); } }, "Link to this place")));
     fill();
   }
 }

@@ -32,18 +32,21 @@ export function colours(actions) {
   return actions.map((action) => (action.text === "f" ? "fold" : action.text === "c" ? "call" : `raise-${Math.min(4, (raises += 1))}`));
 }
 
-export function byClass(found) {
+export function byClass(found, keep = () => true) {
   const classes = new Map();
   found.hands.forEach((row, pair) => {
     if (!row) return;
     const name = className(...PAIRS[pair]);
+    const made = found.made[pair] || [];
+    if (!keep(name, made)) return;
     if (!classes.has(name)) classes.set(name, []);
-    classes.get(name).push({ cards: PAIRS[pair].map(text), weight: row[0], rows: row.slice(1), values: found.values_bb && found.values_bb[pair] });
+    const cards = PAIRS[pair].map(text);
+    classes.get(name).push({ cards, weight: row[0], rows: row.slice(1), values: found.values_bb && found.values_bb[pair] });
   });
   return classes;
 }
 
-export const FILTERS = {
+const BY_CARDS = {
   "all hands": () => true,
   pairs: (name) => name.length === 2,
   suited: (name) => name.endsWith("s"),
@@ -53,15 +56,34 @@ export const FILTERS = {
   connectors: (name) => name.length === 3 && Math.abs(RANKS.indexOf(name[0]) - RANKS.indexOf(name[1])) === 1,
 };
 
+// What can be shown here: classes of hole cards, and what the hands that are here make of the board.
+export function filters(found) {
+  const here = new Set(found.made.flatMap((made) => made || []));
+  const made = found.made_names.map((name, n) => [name, (_, list) => list.includes(n)]).filter((_, n) => here.has(n));
+  return { "by cards": BY_CARDS, ...(made.length ? { "by what they make": Object.fromEntries(made) } : {}) };
+}
+
+export function findFilter(found, name) {
+  return Object.assign({}, ...Object.values(filters(found)))[name] || BY_CARDS["all hands"];
+}
+
 export function mean(hands, count) {
   const total = hands.reduce((sum, hand) => sum + hand.weight, 0);
   const even = total <= 0;
+  if (!hands.length) return { weight: 0, shares: Array(count).fill(0) };
   const shares = Array.from({ length: count }, (_, a) => hands.reduce((sum, hand) => sum + (even ? 1 : hand.weight) * hand.rows[a], 0) / (even ? hands.length : total));
   return { weight: hands.length ? total / hands.length : 0, shares };
 }
 
+// How often the hands kept take each action, and how much of the range they are.
+export function summary(found, keep) {
+  const all = [...byClass(found).values()].flat(), kept = [...byClass(found, keep).values()].flat();
+  const total = (hands) => hands.reduce((sum, hand) => sum + hand.weight, 0);
+  return { shares: mean(kept, found.actions.length).shares, part: total(all) > 0 ? total(kept) / total(all) : 0, combos: total(kept) };
+}
+
 export function grid(found, keep, weighted, choose) {
-  const classes = byClass(found);
+  const classes = byClass(found, keep);
   const names = found.actions.map((action) => actionLabel(action));
   const tones = colours(found.actions);
   const table = el("div", { class: "grid169", role: "grid", "aria-label": "What each hand does" });
@@ -70,7 +92,7 @@ export function grid(found, keep, weighted, choose) {
     line.forEach((name, c) => {
       const hands = classes.get(name) || [];
       const { weight, shares } = mean(hands, names.length);
-      const shown = hands.length && keep(name);
+      const shown = hands.length > 0;
       const words = shown ? `${name}: ${names.map((one, a) => `${one} ${percent(shares[a])}`).join(", ")}` : `${name}: not there`;
       const fill = el("span", { class: "mix", "aria-hidden": "true" });
       if (shown) {
@@ -101,7 +123,7 @@ export function grid(found, keep, weighted, choose) {
 }
 
 export function details(name, hands, found) {
-  if (!hands.length) return [el("h3", {}, name), el("p", { class: "soft" }, "The board leaves none of these hands.")];
+  if (!hands.length) return [el("h3", {}, name), el("p", { class: "soft" }, "None of these hands is here.")];
   const same = hands.every((hand) => hand.weight === hands[0].weight && hand.rows.every((share, a) => share === hands[0].rows[a]));
   const rows = (same ? [hands[0]] : [...hands].sort((a, b) => b.weight - a.weight)).map((hand) => el("tr", {},
     el("td", {}, same && hands.length > 1 ? `all ${hands.length}` : cardsText(hand.cards)), el("td", {}, percent(hand.weight)),
@@ -115,8 +137,7 @@ export function details(name, hands, found) {
 export function rangeText(found, keep, action) {
   const parts = [];
   const weigh = (hand) => Math.round(1000 * hand.weight * (action === null ? 1 : hand.rows[action])) / 1000;
-  for (const [name, hands] of byClass(found)) {
-    if (!keep(name)) continue;
+  for (const [name, hands] of byClass(found, keep)) {
     const weights = hands.map(weigh);
     const write = (what, weight) => { if (weight > 0) parts.push(weight === 1 ? what : `${weight}(${what})`); };
     const whole = hands.length === (name.length === 2 ? 6 : name.endsWith("s") ? 4 : 12);
@@ -132,11 +153,11 @@ export function picture(found, keep, weighted) {
   const pen = canvas.getContext("2d");
   const style = getComputedStyle(document.documentElement);
   const tones = colours(found.actions).map((tone) => style.getPropertyValue(`--${tone}`).trim());
-  const classes = byClass(found);
+  const classes = byClass(found, keep);
   pen.fillStyle = "#ffffff";
   pen.fillRect(0, 0, canvas.width, canvas.height);
   CLASSES.forEach((line, r) => line.forEach((name, c) => {
-    const hands = keep(name) ? classes.get(name) || [] : [];
+    const hands = classes.get(name) || [];
     if (hands.length) {
       const { weight, shares } = mean(hands, tones.length);
       const height = size * (weighted ? Math.min(1, weight) : 1);

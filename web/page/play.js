@@ -1,5 +1,5 @@
 // The table: one websocket for each open session, redrawn from what the server says.
-import { actionName, ask, bars, cardFace, cardsText, chips, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
+import { ask, bars, cardFace, cardsText, chips, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
 
 const SPEEDS = { instant: [0, 400], quick: [250, 1200], slow: [700, 2600], wait: [250, null] };
 const SHARES = [["½", 0.5], ["¾", 0.75], ["pot", 1]];
@@ -63,10 +63,12 @@ class Table {
     };
     opponent.addEventListener("change", onlyStrategies);
     onlyStrategies();
-    const form = el("form", { class: "panel narrow", "aria-label": "New session" }, el("h2", {}, "A seat at the table"),
-      el("p", { class: "soft" }, "Heads-up, hand after hand, against a strategy this machine has solved. Hands are kept as ACPC logs."),
-      el("div", { class: "fields" }, field("Opponent", opponent), field("Post-processing", post), field("Search", search),
-        field("Speed", speed), field("Shown to me", reveal), field("Seed of the cards", seed), field("My name", name)), begin);
+    const form = el("form", { class: "panel narrow seat-form", "aria-label": "New session" },
+      el("div", { class: "felt welcome" }, el("div", { class: "cards", "aria-hidden": "true" }, ["As", "Kh", null, null].map((card) => cardFace(card))),
+        el("div", {}, el("h2", {}, "A seat at the table"), el("p", {}, "Heads-up, hand after hand, against a strategy this machine has solved."))),
+      el("div", { class: "fields" }, field("Opponent", opponent), field("Speed", speed), field("Shown to me", reveal),
+        field("Post-processing", post), field("Search on turn and river", search), field("Seed of the cards", seed), field("My name", name)),
+      el("div", { class: "row" }, begin, el("span", { class: "small soft" }, "Every hand is kept, as a log that all commands read.")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       begin.disabled = true;
@@ -286,8 +288,8 @@ class Table {
     }
     this.thoughts.replaceChildren(el("h3", {}, "The opponent held ", cardsText(found.cards)),
       ...found.decisions.flatMap((one) => [
-        el("p", { class: "small soft" }, one.betting ? `after ${one.betting}` : "first to act", one.reached ? "" : " (never reached by the solver)"),
-        bars(one.actions.map((action, n) => ({ label: actionName(action), share: one.probabilities[n], value: percent(one.probabilities[n]), chosen: action === one.played })))]),
+        el("p", { class: "small soft" }, one.betting || "first to act", one.reached ? "" : " (never reached by the solver)"),
+        bars(one.actions.map((action, n) => ({ label: action, share: one.probabilities[n], value: percent(one.probabilities[n]), chosen: action === one.played })))]),
       found.range.length ? el("p", { class: "small" }, "Before its last decision its likeliest hands were ",
         ...found.range.map((one) => el("span", {}, one.hand, " ", percent(one.share), "  "))) : "");
   }

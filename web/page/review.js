@@ -1,5 +1,5 @@
 // The review: hands of a session or pasted ones, the dearest decisions first.
-import { actionName, ask, bars, cardsText, chips, el, kept, option, percent, say, signed, tone } from "./dom.js";
+import { ask, bars, cardsText, chips, el, kept, option, percent, say, signed, tone } from "./dom.js";
 
 export function show(place, query) {
   const session = query.get("session");
@@ -57,7 +57,7 @@ function drawn(found) {
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Statistics" }, el("table", {}, el("thead", {}, el("tr", {},
       ["player", "hands", "VPIP", "PFR", "aggression", "to showdown", "won there", "mbb a hand"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows))));
   if (!found.strategy) return [statistics];
-  const of = found.player ? `${found.player}’s ` : "";
+  const of = !found.player ? "" : found.player === "you" ? "Your " : `${found.player}’s `;
   const summary = el("section", { class: "panel", "aria-label": "In all" }, el("h2", {}, "In all"),
     el("p", {}, `${of}${chips(found.decisions)} decisions in ${chips(found.hands)} hands gave up `, el("b", { id: "given-up" }, `${found.given_up_bb.toFixed(2)} bb`),
       `, ${chips(Math.round(found.given_up_mbb_a_hand))} mbb a hand, by the values of ${found.strategy}.`),
@@ -66,7 +66,7 @@ function drawn(found) {
     ...(found.mistakes.length ? found.mistakes.map((one) => decision(one, found)) : [el("p", {}, "No decision with known cards.")]));
   const hands = el("section", { class: "panel", "aria-label": "Hands" }, el("h2", {}, "Hand by hand"),
     ...found.played.map((hand) => el("details", {}, el("summary", {}, `Hand ${hand.number + 1}: `, ...hand.names.flatMap((name, n) => [`${n ? " against " : ""}${name} `, hand.cards[n].length ? cardsText(hand.cards[n]) : "??", ` ${signed(hand.values[n])}`])),
-      el("p", { class: "small soft" }, "board ", hand.board.length ? cardsText(hand.board) : "none", ` · ${hand.betting}`), ...hand.decisions.map((one) => decision(one, found)))));
+      el("p", { class: "small soft" }, "board ", hand.board.length ? cardsText(hand.board) : "none", hand.betting ? ` · ${hand.betting}` : ""), ...hand.decisions.map((one) => decision(one, found)))));
   return [summary, mistakes, hands, statistics];
 }
 
@@ -75,8 +75,9 @@ function decision(one, found) {
   const top = Math.max(...one.values);
   return el("article", { class: "decision" },
     el("p", {}, el("b", {}, `Hand ${one.hand + 1}, ${found.streets[one.street]}: `), `${one.name} with `, cardsText(cards(one.cards)), one.board ? " on " : "", one.board ? cardsText(cards(one.board)) : "",
-      one.betting ? ` after ${one.betting}` : "", ": ", el("b", {}, actionName(one.done, one.facing ? "call" : "check")), " gave up ",
+      ": ", el("b", {}, one.done_words), " gave up ",
       el("b", { class: one.given_up_bb > 0.05 ? "loss" : "" }, `${one.given_up_bb.toFixed(2)} bb`), el("span", { class: "soft small" }, ` (${one.method}${one.reached ? "" : ", never reached by the solver"})`)),
-    bars(one.actions.map((action, n) => ({ label: actionName(action, one.facing ? "call" : "check"), share: one.probabilities[n], chosen: action === one.done,
-      value: `${percent(one.probabilities[n])} ${signed(one.values[n] / found.big_blind, 2)}${one.values[n] === top ? " ★" : ""}` }))));
+    one.so_far ? el("p", { class: "small soft" }, one.so_far) : null,
+    bars(one.actions.map((action, n) => ({ label: one.action_words[n], share: one.probabilities[n], chosen: action === one.done,
+      value: `${percent(one.probabilities[n])} ${signed(one.values[n] / found.big_blind, 2)} bb${one.values[n] === top ? " ★" : ""}` }))));
 }

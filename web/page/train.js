@@ -55,23 +55,14 @@ class Drills {
     } catch (error) { say(error.message); this.bar.replaceChildren(); }
   }
 
-  name(action) {
-    const now = this.now;
-    if (action === "f") return "Fold";
-    if (action === "c") return now.to_call ? `Call ${chips(now.to_call)}` : "Check";
-    const amount = Number(action.slice(1)) - now.before;
-    const all = now.stacks.you + now.bets.you <= amount ? " (all-in)" : "";
-    return action.length > 1 ? `${now.to_call || now.bets.you ? "Raise to" : "Bet"} ${chips(amount)}${all}` : "Raise";
-  }
-
   draw() {
     const now = this.now;
     this.spot.replaceChildren(el("div", { class: "plate" }, el("span", { class: "who" }, "Opponent"), el("span", { class: "stack" }, chips(now.stacks.bot)), now.bets.bot ? el("span", { class: "bet" }, el("span", { class: "chips" }, chips(now.bets.bot))) : ""),
       el("div", { class: "middle" }, el("div", { class: "cards board", role: "group", "aria-label": "Board" }, Array.from({ length: 5 }, (_, n) => (now.board[n] ? cardFace(now.board[n]) : el("span", { class: "cardface slot" })))),
-        el("div", { class: "pot" }, `${now.street}, pot ${chips(now.pot)}`), el("div", { class: "small" }, now.betting ? `betting so far: ${now.betting}` : "you are first to act")),
+        el("div", { class: "pot" }, `${now.street}, pot ${chips(now.pot)}`), el("div", { class: "small" }, now.betting || "you are first to act")),
       el("div", { class: "seat" }, el("div", { class: "cards", role: "group", "aria-label": "Your cards" }, now.cards.map(cardFace)),
         el("div", { class: "plate" }, el("span", { class: "who" }, `You, ${now.position}`), el("span", { class: "stack" }, chips(now.stacks.you)), now.bets.you ? el("span", { class: "bet" }, el("span", { class: "chips" }, chips(now.bets.you))) : "")));
-    this.bar.replaceChildren(el("div", { class: "main-choices drill-choices" }, now.actions.map((action, n) => el("button", { type: "button", class: action === "f" ? "fold" : action === "c" ? "call" : "bet-now", "data-drill": action, onclick: () => this.answer(action) }, `${this.name(action)} `, el("kbd", {}, String(n + 1))))));
+    this.bar.replaceChildren(el("div", { class: "main-choices drill-choices" }, now.actions.map((action, n) => el("button", { type: "button", class: action === "f" ? "fold" : action === "c" ? "call" : "bet-now", "data-drill": action, onclick: () => this.answer(action) }, `${capital(now.words[n])} `, el("kbd", {}, String(n + 1))))));
     this.drawScore(now.score);
   }
 
@@ -90,7 +81,7 @@ class Drills {
       const top = Math.max(...found.values_bb);
       this.verdict.replaceChildren(el("section", { class: "panel verdict", "aria-label": "Verdict" },
         el("h2", { class: found.good ? "win" : "loss", id: "verdict" }, found.good ? "Well chosen" : `That gives up ${found.given_up_bb.toFixed(2)} bb`),
-        bars(found.actions.map((one, n) => ({ label: this.name(one), share: found.probabilities[n], chosen: one === action, value: `${percent(found.probabilities[n])} ${signed(found.values_bb[n], 2)} bb${found.values_bb[n] === top ? " ★" : ""}` })))));
+        bars(found.actions.map((one, n) => ({ label: capital(found.words[n]), share: found.probabilities[n], chosen: one === action, value: `${percent(found.probabilities[n])} ${signed(found.values_bb[n], 2)} bb${found.values_bb[n] === top ? " ★" : ""}` })))));
       this.bar.replaceChildren(el("button", { type: "button", class: "primary", id: "next-drill", onclick: () => this.ask() }, "Next drill ", el("kbd", {}, "Enter")));
       this.drawScore(found.score);
     } catch (error) { say(error.message); }
@@ -104,3 +95,5 @@ class Drills {
     if (!this.done && this.now && number >= 1 && number <= this.now.actions.length) { event.preventDefault(); this.answer(this.now.actions[number - 1]); }
   }
 }
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);

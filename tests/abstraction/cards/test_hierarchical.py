@@ -23,9 +23,9 @@ from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, S
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.hand_strength_kernels import combination_number
 from foldwise.abstraction.threads import run_blocks
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 NUM_FLOPS = 8  # the first in the order of the hand index: of a pair or three of a kind, suits alike or not
 BINS, BASE_BUCKETS, CLUSTERS = 6, 7, 3

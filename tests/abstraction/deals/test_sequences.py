@@ -162,7 +162,7 @@ def test_matrices_are_counted_once(tmp_path, monkeypatch, caplog):
     content[-9] ^= 1
     file.write_bytes(content)
     assert np.array_equal(load_sequence_matrices(made_up_cards(), 2).packed, first.packed)
-    assert asked == [2, 2] and "counting it again" in caplog.text
+    assert asked == [2, 2] and "it is made again" in caplog.text
 
 
 def test_matrices_of_all_streets_follow_from_the_last():

@@ -70,3 +70,10 @@ def test_boards_are_sorted_and_whole() -> None:
     for pair, rank, cards in list(zip(prepared.pairs, prepared.ranks, prepared.cards))[::97]:
         assert cards.tolist() == PAIR_CARDS[pair].tolist()
         assert rank == rank_hand([*cards.tolist(), *board])
+
+
+@pytest.mark.parametrize("board", [(0, 1, 1), (0, 1, 2, 3, 3), (0, 1), (0, 1, 52), (-1, 0, 1), (0, 1, 2, 3, 4, 5)])
+def test_a_board_that_cannot_be_dealt_is_refused(board):
+    """A card twice leaves more hands than there is memory for: the kernel would write beyond it."""
+    with pytest.raises(ValueError, match="3 to 5 different cards"):
+        RangeShowdown(board)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from foldwise.game.dealing import Shoe
-from foldwise.game.match_state import view
-from foldwise.game.payoffs import payoffs
 
 from foldwise.game.betting import BettingState
 from foldwise.game.errors import FormatError
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.payoffs import payoffs
+from foldwise.game.text.match_state import view
 from foldwise.matches.scoring.aivat import RangeScorer
 from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both
 from foldwise.matches.scoring.aivat_values import fit_values
