@@ -79,7 +79,7 @@ class SolverConfig(Strict):
         None
     )
     policy: Annotated[
-        Literal["rcs", "mcs", "wcs", "mas", "was"] | None,
+        Literal["rcs", "rcs-drawn", "mcs", "wcs", "mas", "was"] | None,
         Field(description="vector samplers: what draws actions; by default mas for average sampling, else mcs"),
     ] = None
     policy_weight: Annotated[
