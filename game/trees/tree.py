@@ -53,7 +53,7 @@ _NODE_FIELDS: Final = np.dtype(
 )
 
 
-class _Node(np.record):
+class _Node(np.record):  # type: ignore[misc]  # its stubs say final, the class is made to be named in a dtype
     """So that `node.kind` is good numpy as well, where the compiler is switched off; numpy's own `base` would hide ours."""
 
     @property
