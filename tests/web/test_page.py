@@ -280,7 +280,7 @@ def test_what_was_searched_is_revealed(table, folder):
     session = begin(table, search="fast", seed=4)
     seat = Seat(table, session)
     searched = 0
-    while searched < 2:
+    while not searched:
         hand = seat.view["hand"]
         if not hand["end"]:
             seat.act("c")
