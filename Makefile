@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-NOJIT := $(addprefix tests/game/test_,cards.py definition.py betting.py match_state.py dealing.py rules_oracles.py tree.py bluff.py rng.py) \
-	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/test_translation.py
+NOJIT := $(addprefix tests/game/,test_cards.py test_definition.py test_betting.py text/test_match_state.py hands/test_dealing.py \
+	test_rules_oracles.py trees/test_tree.py trees/test_bluff.py primitives/test_rng.py) \
+	tests/matches/table/test_transcripts.py tests/postprocess tests/agent/mappings/test_translation.py
 
-.PHONY: help demo demo-network test test-load test-nojit fuzz soak audit lint bench pages lock clean
+.PHONY: help demo demo-network test test-load test-nojit fuzz soak mutants audit lint bench pages lock clean
 help:
 	@echo "make demo    the main job, end to end, in under five minutes"
 	@echo "make demo-network   a broker, two workers, a comparison split over them, and watch"
@@ -15,6 +16,7 @@ help:
 	@echo "make test-nojit   the quick tests of the game room with numba's compiler switched off"
 	@echo "make fuzz    20,000 mutated streams at the dealer and the client, 10,000 payloads at every MQTT subscriber"
 	@echo "make soak    an hour of killed processes and cut connections; SECONDS=120 for two minutes"
+	@echo "make mutants   200 wrong signs, weights and comparisons: which the tests do not notice; hours, COUNT=20 for fewer"
 	@echo "make audit   known weaknesses of the locked packages (pip-audit)"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   timings as ratios in one run (benchmarks/)"
@@ -43,7 +45,8 @@ demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo_network
 
 # The files that take longest come first, so that both processes end together.
-LONGEST := $(addprefix tests/,solver/distributed/test_distributed_ray.py solver/sampling/test_public_chance.py \
+LONGEST := $(addprefix tests/,web/test_browser.py solver/distributed/test_distributed_ray.py test_docs.py web/test_page.py \
+	test_wheel.py web/test_door.py solver/sampling/test_public_chance.py \
 	solver/sampling/test_vector_sampling.py abstraction/deals/test_sequences.py matches/scoring/test_lbr_run.py \
 	matches/network/test_workers.py matches/network/test_seats.py)
 test: $(READY)
@@ -51,7 +54,7 @@ test: $(READY)
 		$(LONGEST) tests
 
 # The tests that wait for processes and sockets once more, with a busy loop on every core and two besides.
-UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/test_client.py
+UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/clients/test_client.py
 test-load: $(READY)
 	@$(BIN)/python tests/support/load.py -- $(BIN)/python -m pytest -q -n 1 $(UNDER_LOAD)
 
@@ -66,10 +69,17 @@ SECONDS ?= 3600
 soak: $(READY)
 	@$(BIN)/python benchmarks/soak.py --seconds $(SECONDS)
 
-# In an environment of its own: its packages are none of ours. It asks PyPI, or the service that PIP_AUDIT names.
+COUNT ?= 200
+mutants: $(READY)
+	@$(BIN)/python benchmarks/mutants.py --count $(COUNT)
+
+# In an environment of its own: its packages are none of ours. It asks PyPI, or what PIP_AUDIT_VULNERABILITY_SERVICE names (osv).
+# --strict: a package that the service does not know, as where only a mirror can be reached, is an error and no clean bill.
 audit: $(READY)
 	@test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; }
-	@$(VENV)-audit/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --progress-spinner off
+	@timeout 300 $(VENV)-audit/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --timeout 15 \
+	    --progress-spinner off || { echo "audit: not clean. A table above lists known weaknesses; an ERROR, or no line at all within 300 s," \
+	    "means that the service could not be asked and nothing was audited: try with a network, or PIP_AUDIT_VULNERABILITY_SERVICE=osv" >&2; exit 1; }
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -6,7 +6,7 @@ raises::
     f c 0.5p 1p a | f c 1p a | f c
 
 `f` fold, `c` check or call, `m` the smallest legal raise, `0.5p` a raise of half the pot after calling, `a` all-in, `*`
-every legal raise. A set without a raise caps the betting. Rules for sizes that do not fit (`game.tree.BetMenu`): below
+every legal raise. A set without a raise caps the betting. Rules for sizes that do not fit (`game.trees.tree.BetMenu`): below
 the smallest legal raise they become it; from `all_in_share` of the stack on they become all-in; equal ones are one.
 """
 
@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from foldwise.game.errors import FormatError
-from foldwise.game.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, BetMenu, BetSize, pot_size
+from foldwise.game.trees.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, BetMenu, BetSize, pot_size
 
 _POT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)p")
 _NAMED = {"m": MINIMUM_RAISE, "a": ALL_IN, "*": EVERY_SIZE}

@@ -1,5 +1,6 @@
 """From a config to its card abstraction and its abstract game, reusing what is built."""
 
+import contextlib
 import hashlib
 import logging
 
@@ -14,13 +15,15 @@ from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES, CardSource, one
 from foldwise.abstraction.deals.joint_deals import enumerate_bluff, enumerate_poker
 from foldwise.abstraction.deals.sequence_counting import MOST_EXACT_SEQUENCES, is_nested
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
+from foldwise.abstraction.storage.array_folder import MANIFEST
+from foldwise.abstraction.storage.folder_lock import taking_turns
 from foldwise.abstraction.strategy import Strategy
 from foldwise.abstraction.threads import Report
 from foldwise.game.compiled import cache_folder
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import BluffGame, PokerGame
 from foldwise.game.sources import source_hash
-from foldwise.game.tree import Tree, build_tree
+from foldwise.game.trees.tree import Tree, build_tree
 
 log = logging.getLogger(__name__)
 
@@ -39,21 +42,28 @@ def is_holdem(game: PokerGame) -> bool:
 
 
 def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
-    """The card abstraction of a config: from the cache, or built into it. A damaged cache is rebuilt."""
+    """The card abstraction of a config: from the cache, or built into it, by one process at a time.
+
+    A damaged one is built again.
+    """
     digest = hashlib.sha256(f"{source_hash(build_cards.__module__)} {config.model_dump_json()}".encode())
     folder = cache_folder() / "cards" / digest.hexdigest()[:16]
-    if folder.exists():
-        try:
+    if (folder / MANIFEST).exists():
+        with contextlib.suppress(FormatError):  # damaged, or just now being built again: found out in our turn
             return CardAbstraction.load(folder)
-        except FormatError as error:
-            log.warning("%s; building it again", error)
-    cards = build_cards(config, HandStrength(report=report), report)
-    try:
-        cards.save(folder)
-        return CardAbstraction.load(folder, check=False)
-    except OSError as error:
-        log.warning("the card abstraction is not kept: %s", error)
-        return cards
+    with taking_turns(folder):
+        if (folder / MANIFEST).exists():
+            try:
+                return CardAbstraction.load(folder)
+            except FormatError as error:
+                log.warning("%s; building it again", error)
+        cards = build_cards(config, HandStrength(report=report), report)
+        try:
+            cards.save(folder)
+            return CardAbstraction.load(folder, check=False)
+        except OSError as error:
+            log.warning("the card abstraction is not kept: %s", error)
+            return cards
 
 
 def config_tree(config: AbstractionConfig) -> Tree:

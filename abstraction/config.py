@@ -12,7 +12,7 @@ from foldwise.abstraction.config_errors import config_problem
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import Game, PokerGame, file_game, find_game, is_built_in
-from foldwise.game.tree import EVERY_SIZE, BetMenu
+from foldwise.game.trees.tree import EVERY_SIZE, BetMenu
 
 
 class Strict(BaseModel):

@@ -9,9 +9,9 @@ from foldwise.abstraction.build import config_cards, config_tree
 from foldwise.abstraction.card_lookup import enumerated_views
 from foldwise.abstraction.cards.card_config import CardConfig
 from foldwise.abstraction.config import AbstractionConfig
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.hand_index import hand_index
 from foldwise.game.library import BluffGame
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 _STREETS = ("preflop", "flop", "turn", "river")
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.config import AbstractionConfig, check_config
 from foldwise.abstraction.storage.array_store import (
     CHECKED_BYTES,
@@ -25,12 +26,13 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.abstraction.storage.whole_file import make_folder, sync_folder
 from foldwise.abstraction.strategy_kernels import dequantise, pack_floats, quantise
 from foldwise.game.arrays import Float
 from foldwise.game.errors import FormatError
 from foldwise.game.library import is_built_in
-from foldwise.game.tree import NODE_DTYPE, Tree, wrong_tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import NODE_DTYPE, Tree, wrong_tree
+from foldwise.game.trees.tree_kernels import DECISION
 
 MANIFEST: Final = "manifest.json"
 CARDS: Final = "cards"
@@ -72,6 +74,7 @@ class StrategyManifest(BaseModel):
     seconds: float
     infosets: int
     reached: int  # infosets the solver reached
+    averaged_from: int = 0  # the iteration after which the average begins
     history: list[Evaluation]
     arrays: dict[str, ArrayEntry]
 
@@ -106,10 +109,7 @@ class Strategy:
 
     def abstraction_config(self) -> AbstractionConfig:
         """The part of the config that defines the abstract game."""
-        fields = {key: value for key, value in self.manifest.config.items() if key in AbstractionConfig.model_fields}
-        if not is_built_in(self.manifest.game):
-            fields["definition"] = self.manifest.definition
-        return check_config(fields, AbstractionConfig, str(self.folder))
+        return solved_config(self.manifest, str(self.folder))
 
     @property
     def stored(self) -> npt.NDArray[Any]:
@@ -158,6 +158,14 @@ class Strategy:
         return policy
 
 
+def solved_config(manifest: StrategyManifest, source: str) -> AbstractionConfig:
+    """The part of a strategy's config that defines the abstract game; `source` is named in errors."""
+    fields = {key: value for key, value in manifest.config.items() if key in AbstractionConfig.model_fields}
+    if not is_built_in(manifest.game):
+        fields["definition"] = manifest.definition
+    return check_config(fields, AbstractionConfig, source)
+
+
 def stored_dtype(num_entries: int) -> npt.DTypeLike:
     """How a probability is stored in a strategy with this many entries."""
     if num_entries < _SIXTEEN_BIT_ENTRIES:
@@ -166,18 +174,42 @@ def stored_dtype(num_entries: int) -> npt.DTypeLike:
 
 
 def pack_strategy(
-    nodes: npt.NDArray[np.void], num_buckets: npt.NDArray[np.int32], table: Float, dtype: npt.DTypeLike
+    nodes: npt.NDArray[np.void],
+    num_buckets: npt.NDArray[np.int32],
+    table: npt.NDArray[Any],
+    dtype: npt.DTypeLike,
+    earlier: npt.NDArray[Any] | None = None,
+    share: float = 1.0,
 ) -> tuple[npt.NDArray[Any], int]:
-    """The average strategy of `table`, interleaved as in `solver.regret_kernels`; and the number of infosets reached."""
+    """The average strategy of `table`, interleaved as in `solver.regret_kernels`; and the number of infosets reached.
+
+    It leaves out the strategy sums `earlier`, of which discounting has left `share` (`strategy_kernels.later_sum`).
+    """
     stored: npt.NDArray[Any] = np.zeros(len(table) // 2, dtype=dtype)
     pack = pack_floats if stored.dtype == np.float64 else quantise
-    return stored, int(pack(nodes, num_buckets, table, stored))
+    return stored, int(pack(nodes, num_buckets, table, stored, earlier, share))
 
 
-def save_strategy(folder: Path, game: AbstractGame, table: Float, fields: dict[str, Any]) -> StrategyManifest:
-    """Write the average strategy of `table` and commit it; `fields` as in `commit_strategy`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, stored_dtype(game.num_entries))
+def keep_cards(folder: Path, cards: CardAbstraction) -> None:
+    """Put the card abstraction into a strategy folder. A strategy over other cards goes first: it could not be played."""
+    if not cards.is_at(folder / CARDS):
+        (folder / MANIFEST).unlink(missing_ok=True)
+        sync_folder(folder)
+        cards.copy_to(folder / CARDS)
+
+
+def save_strategy(
+    folder: Path,
+    game: AbstractGame,
+    table: npt.NDArray[Any],
+    fields: dict[str, Any],
+    earlier: npt.NDArray[Any] | None = None,
+    share: float = 1.0,
+) -> StrategyManifest:
+    """Write the average strategy of `table`, without `earlier`, and commit it; `fields` as in `commit_strategy`."""
+    make_folder(folder)
+    dtype = stored_dtype(game.num_entries)
+    stored, reached = pack_strategy(game.tree.nodes, game.deals.num_buckets, table, dtype, earlier, share)
     return commit_strategy(folder, game, stored, reached, fields)
 
 
@@ -189,7 +221,7 @@ def commit_strategy(
     version = fields["iterations"]
     entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}
     if game.cards is not None:
-        game.cards.copy_to(folder / CARDS)
+        keep_cards(folder, game.cards)
     manifest = StrategyManifest(
         infosets=game.num_infosets,
         reached=reached,

@@ -4,12 +4,24 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
+
+# An average may leave out the first iterations of a run: `earlier` [E] are the strategy sums as they were then, in the order
+# of the entries, and `share` is what discounting has left of them since. None: nothing is left out.
 
 
 @kernel
-def pack_floats(nodes, num_buckets, table, stored):  # float64[2E] -> float64[E]; zeros where never reached
-    """Rows that sum to one; returns how many infosets were reached."""
+def later_sum(table, at, earlier, entry, share):
+    """The strategy sum at `at` of a table, without what was there before."""
+    if earlier is None:
+        return table[at]
+    # Threads that write over each other's additions can take a sum back below its copy: by a visit or two, not more.
+    return max(table[at] - share * earlier[entry], 0.0)
+
+
+@kernel
+def pack_floats(nodes, num_buckets, table, stored, earlier=None, share=1.0):  # [2E] -> float64[E]
+    """Rows that sum to one, zeros where never reached; returns how many infosets were reached."""
     num_reached = 0
     for at in range(nodes.shape[0]):
         if nodes[at].kind != DECISION:
@@ -19,18 +31,19 @@ def pack_floats(nodes, num_buckets, table, stored):  # float64[2E] -> float64[E]
         for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
             total = 0.0
             for a in range(num_actions):
-                total += table[2 * entry + num_actions + a]
+                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
             if total > 0.0:
                 num_reached += 1
                 for a in range(num_actions):
-                    stored[entry + a] = table[2 * entry + num_actions + a] / total
+                    later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                    stored[entry + a] = later / total
             entry += num_actions
     return num_reached
 
 
 @kernel
-def quantise(nodes, num_buckets, table, stored):  # float64[2E] -> uint8[E] or uint16[E]; zeros where never reached
-    """Rows of integers that sum to the largest the type holds; returns how many infosets were reached.
+def quantise(nodes, num_buckets, table, stored, earlier=None, share=1.0):  # [2E] -> uint8[E] or uint16[E]
+    """Rows of integers that sum to the largest the type holds, zeros where never reached; returns how many were reached.
 
     Each share is rounded down and the rest goes to the largest remainders, so that no entry is off by one or more and
     an action that is never played stays at zero.
@@ -46,12 +59,13 @@ def quantise(nodes, num_buckets, table, stored):  # float64[2E] -> uint8[E] or u
         for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
             total = 0.0
             for a in range(num_actions):
-                total += table[2 * entry + num_actions + a]
+                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
             if total > 0.0:
                 num_reached += 1
                 left = full
                 for a in range(num_actions):
-                    exact = full * (table[2 * entry + num_actions + a] / total)
+                    later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                    exact = full * (later / total)
                     whole = int(exact)
                     stored[entry + a] = whole
                     remainder[a] = exact - whole

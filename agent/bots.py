@@ -10,8 +10,8 @@ import numpy.typing as npt
 from foldwise.agent import bots_kernels as kernels
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.match_state import MatchState
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.text.match_state import MatchState
 
 BOT_CODES = {
     "call": kernels.CALL_BOT,  # checks and calls

@@ -5,8 +5,8 @@ import numpy as np
 
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
-from foldwise.game.rng_kernels import counter_bits, next_below, split_mix
+from foldwise.game.hands.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
+from foldwise.game.primitives.rng_kernels import counter_bits, next_below, split_mix
 
 CALL_BOT, FOLD_BOT, RAISE_BOT, RANDOM_BOT, STRENGTH_BOT = range(5)
 SAMPLES = 200  # run-outs of bot:strength: a standard error of 0.035

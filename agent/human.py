@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from foldwise.agent.player import safe_action
-from foldwise.game.action_words import YOU, spoken_actions, street_start
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.errors import FormatError
-from foldwise.game.match_state import MatchState
-from foldwise.game.payoffs import payoffs
+from foldwise.game.hands.payoffs import payoffs
+from foldwise.game.text.action_words import YOU, spoken_actions, street_start
+from foldwise.game.text.match_state import MatchState
 
 HELP = (
     "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "

@@ -9,8 +9,8 @@ from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import Decision, make_strategy_player
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, Action
 from foldwise.game.errors import DefinitionError, IllegalActionError
-from foldwise.game.match_state import MatchState
 from foldwise.game.python_file import PYTHON, load_name, own_code_error
+from foldwise.game.text.match_state import MatchState
 
 
 class Player(Protocol):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from foldwise.abstraction.card_lookup import CardLookup, open_card_lookup
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.following.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.agent.player_spec import PlayerSpec
-from foldwise.agent.tracker import Answer, Seat, Step, Tracker, abstract_history, strategy_seat
-from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.match_state import MatchState
-from foldwise.game.tree import action_of_code
+from foldwise.game.text.match_state import MatchState
+from foldwise.game.trees.tree import action_of_code
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 

@@ -41,7 +41,15 @@ def serving(strategy: Path, folder: Path) -> Iterator[str]:
     """A server of its own, with two matches to watch."""
     runs = folder / "runs"
     for name, opponent, hands in (("against-rules", "bot:strength", 1000), ("against-caller", "bot:call", 400)):
-        words = ["match", f"{strategy.name}=strategy:{strategy}", opponent, "--hands", str(hands), "-o", str(runs / name)]
+        words = [
+            "match",
+            f"{strategy.name}=strategy:{strategy}",
+            opponent,
+            "--hands",
+            str(hands),
+            "-o",
+            str(runs / name),
+        ]
         if foldwise(words):
             sys.exit("the match could not be played")
     words = [

@@ -20,7 +20,7 @@ from foldwise.abstraction.cards.card_building import build_cards
 from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
 from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.game.cards import cards_text, parse_cards
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.hand_index import hand_index
 
 
 def random_deals(num_deals: int, seed: int) -> NDArray[np.uint8]:

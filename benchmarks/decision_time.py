@@ -11,7 +11,7 @@ import numpy as np
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.game.dealing import Shoe
+from foldwise.game.hands.dealing import Shoe
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.language import parse_pipeline
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from phevaluator import evaluate_cards
 
-from foldwise.game import evaluator_kernels as kernels
 from foldwise.game.cards import card_text
-from foldwise.game.evaluator import (
+from foldwise.game.hands import evaluator_kernels as kernels
+from foldwise.game.hands.evaluator import (
     CATEGORIES,
     CATEGORY_CLASSES,
     CATEGORY_START,

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from foldwise.game.hand_index import HandIndex
+from foldwise.game.hands.hand_index import HandIndex
 
 SHAPES = [(2,), (2, 3), (2, 3, 1), (2, 3, 1, 1), (2, 4), (2, 5), (3,), (4,), (5,), (3, 1, 1)]
 

@@ -18,8 +18,8 @@ import numpy as np
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength, scale
 from foldwise.game.cards import card_text, parse_cards
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS
 
 BEST_RESPONSE_TO_ALWAYS_CALL = 1163.48  # mb/h in limit hold'em: Johanson et al., IJCAI 2011
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "preflop_strength.txt"

@@ -20,7 +20,7 @@ from sampling import Bench, poker_game
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.deals.joint_deals import enumerate_bluff
-from foldwise.game.bluff import Bluff
+from foldwise.game.trees.bluff import Bluff
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.vector_game import make_vector_frames, make_vector_game
 from foldwise.solver.full_width.vector_kernels import walk_full_width

@@ -19,7 +19,7 @@ from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import RANKS, parse_card, parse_cards
-from foldwise.game.hole_cards import NUM_PAIRS, pair_number
+from foldwise.game.hands.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.library import find_definition
 from foldwise.solver.full_width.schedules import Schedule, Steps
 from foldwise.solver.samplers import FULL_WIDTH

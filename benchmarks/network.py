@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match as play_over_socket
+from foldwise.agent.clients.client import play_match as play_over_socket
 from foldwise.agent.player_spec import parse_player
 from foldwise.cli.support.local_broker import LocalBroker
 from foldwise.game.library import find_definition

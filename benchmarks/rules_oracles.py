@@ -19,7 +19,7 @@ import pyspiel
 from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition, parse_definition
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 from foldwise.game.library import find_definition
 
 SMALL_BLIND, BIG_BLIND = 50, 100

@@ -27,7 +27,7 @@ from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, EnumeratedViews, JointDeals, enumerate_poker
 from foldwise.game.library import PokerGame, find_game
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import RunConfig
 from foldwise.solver.run import make_solver
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome

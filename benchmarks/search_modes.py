@@ -10,7 +10,7 @@ import numpy as np
 
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.library import find_definition
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import depth_in_pots, find_mode

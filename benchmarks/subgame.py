@@ -20,9 +20,9 @@ import numpy as np
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.library import find_definition
-from foldwise.game.tree import ALL_IN, BetMenu, pot_size
+from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
 from foldwise.solver.subgame.subgame import Subgame
 
 CASES = (

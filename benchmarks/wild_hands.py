@@ -19,9 +19,9 @@ from foldwise.agent.bots import Bot
 from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.game.betting import CALL, RAISE, Action
-from foldwise.game.dealing import Shoe
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import MatchState
+from foldwise.game.text.match_state import MatchState
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.pipeline import Pipeline
 from tests.support.made_strategies import made_player

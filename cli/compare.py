@@ -35,8 +35,8 @@ from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from foldwise.agent.mappings.translation import Translation
     from foldwise.agent.player_spec import PlayerSpec
-    from foldwise.agent.translation import Translation
     from foldwise.matches.duplicate.comparison import Comparison, ComparisonResult, RowResult, Table
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
@@ -87,6 +87,12 @@ class CompareRequest:
     resume: ResumeOption = False
     overwrite: OverwriteOption = False
     patience: PatienceOption = 60.0
+    checked: Annotated[
+        float,
+        typer.Option(
+            help="With --broker: share of all blocks that two workers play, held to the bit.", min=0.0, max=1.0
+        ),
+    ] = 0.02
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -103,9 +109,9 @@ def compare(request: CompareRequest) -> None:
 
     Example: foldwise compare runs/small --opponents bot:strength --broker mqtt://127.0.0.1 -o big --hands 1000000
     """
+    from foldwise.agent.mappings.translation import parse_translation
     from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-    from foldwise.agent.python_rules import resolve_rules
-    from foldwise.agent.translation import parse_translation
+    from foldwise.agent.postprocessing.python_rules import resolve_rules
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import comparison_result
     from foldwise.matches.scoring.scorers import check_score
@@ -206,7 +212,9 @@ def _compare(
             return compare(table, folder, variants, opponents, line.update, translation)
     from foldwise.cli.support.network_comparison import NetworkComparison
 
-    network = NetworkComparison(table, folder, variants, opponents, translation, request.broker, request.patience)
+    network = NetworkComparison(
+        table, folder, variants, opponents, translation, request.broker, request.patience, request.checked
+    )
     with going_on(how_to_go_on(request.output)):
         return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 

@@ -16,7 +16,7 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from foldwise.agent.strategy_rows import StrategyRow
+    from foldwise.agent.reading.strategy_rows import StrategyRow
 
 FORMATS = ("csv", "json", "openspiel")
 
@@ -55,8 +55,8 @@ def export(request: ExportRequest) -> None:
     """
     from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.abstraction.strategy import Strategy
-    from foldwise.agent.openspiel import openspiel_policy, policy_record
-    from foldwise.agent.strategy_rows import StrategyTable, check_street
+    from foldwise.agent.reading.openspiel import openspiel_policy, policy_record
+    from foldwise.agent.reading.strategy_rows import StrategyTable, check_street
     from foldwise.postprocess.language import parse_pipeline
 
     output = request.output

@@ -178,8 +178,8 @@ def measure(
     request: LbrRequest, listen: "Callable[[int, Estimate], None] | None" = None
 ) -> "tuple[LbrResult, LbrConditions, int | None]":
     """Local best response against a strategy, all that the result depends on, and the turns played for all hands."""
+    from foldwise.agent.mappings.translation import parse_translation
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.agent.translation import parse_translation
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.lbr_run import run_lbr
     from foldwise.matches.scoring.local_best_response import (

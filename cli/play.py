@@ -10,10 +10,11 @@ import typer
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.search_option import SearchOption, searching
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from foldwise.agent.client import ClientReport
+    from foldwise.agent.clients.client import ClientReport
     from foldwise.agent.player import Player
     from foldwise.agent.player_spec import PlayerSpec
     from foldwise.game.definition import GameDefinition
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class PlayRequest:
     player: Annotated[
-        str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
+        str, typer.Argument(metavar="DIR", help="A strategy folder, default, a player such as bot:call, or human.")
     ]
     host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
@@ -44,7 +45,10 @@ class PlayRequest:
         typer.Option(help="Seconds after which check or fold is answered: 5, for a person 600.", min=0.001),
     ] = None
     reveal: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With human: the bot's strategy, to explain it after showdowns.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", callback=typed_folder, help="With human: the bot's strategy, to explain it after showdowns."
+        ),
     ] = None
     broker: BrokerOption = None
     table: Annotated[str | None, typer.Option(help="With --broker: the table to play at.")] = None
@@ -90,6 +94,8 @@ def play(request: PlayRequest) -> int:
 
     Example: foldwise play runs/small 127.0.0.1 9001 --search fast --explain
 
+    Example: foldwise play default 127.0.0.1 9001
+
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
@@ -107,7 +113,7 @@ def play(request: PlayRequest) -> int:
         return play_human(host, port, request.game, request.deadline or 600.0, request.reveal, request.as_json)
     if request.reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
-    from foldwise.agent.client import play_match
+    from foldwise.agent.clients.client import play_match
     from foldwise.cli.support.table_game import table_definition
 
     at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None

@@ -133,6 +133,7 @@ def _settings(request: SolveRequest) -> "RunConfig":
     from foldwise.abstraction.config import parse_override, read_config
     from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
+    from foldwise.solver.milestones import check_plan
 
     given = {
         "sampler": request.sampler,
@@ -156,6 +157,7 @@ def _settings(request: SolveRequest) -> "RunConfig":
             f"config {request.config!r} does not say when to stop: "
             "give --iterations, --nodes, --seconds or --exploitability"
         )
+    check_plan(settings.solver)
     return settings
 
 

@@ -28,7 +28,7 @@ def startme(request: StartmeRequest) -> None:
 
     Example: foldwise startme runs/small --postprocess "new(0.2)"
     """
-    from foldwise.agent.python_rules import resolve_rules
+    from foldwise.agent.postprocessing.python_rules import resolve_rules
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.postprocess.language import parse_pipeline
 

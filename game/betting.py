@@ -1,7 +1,7 @@
 """Betting rules of the ACPC games: who acts, what is legal, what an action does, who wins what.
 
 A faithful model of the reference dealer, for limit and no-limit games of 2 to 10 players. The compiled tree builder
-(`game.tree_kernels`) follows the same rules for two players and is tested against this one.
+(`game.trees.tree_kernels`) follows the same rules for two players and is tested against this one.
 """
 
 from collections.abc import Sequence

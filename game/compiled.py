@@ -78,7 +78,7 @@ def _numba_folder(room: str) -> str | None:
 
 
 def _room(module: str) -> str:
-    """`game` of `game.tree_kernels`; a user's own module is its own room."""
+    """`game` of `game.trees.tree_kernels`; a user's own module is its own room."""
     package, _, rest = module.partition(".")
     return rest.partition(".")[0] if package == "foldwise" else package
 

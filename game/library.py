@@ -6,10 +6,10 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from foldwise.game.bluff import Bluff
 from foldwise.game.definition import GameDefinition, load_definition, parse_definition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree import ALL_IN, EVERY_SIZE, BetMenu, Tree, build_tree, pot_size
+from foldwise.game.trees.bluff import Bluff
+from foldwise.game.trees.tree import ALL_IN, EVERY_SIZE, BetMenu, Tree, build_tree, pot_size
 
 # Shown by `foldwise games`; bluff-D1-D2 and two-nl-K exist for other numbers too.
 BUILT_IN_NAMES = (

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.game import counting
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, MAX_ACTIONS_PER_ROUND, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, TreeSizeError
 from foldwise.game.library import BluffGame, Game, PokerGame
-from foldwise.game.tree import EVERY_SIZE, build_tree
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.trees import counting
+from foldwise.game.trees.tree import EVERY_SIZE, build_tree
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 
 _MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # beyond, hopeless: two-nl-36 has 8 million nodes, and each chip adds a third
 _MOST_NODES_TO_COUNT = 2**24  # a gigabyte, a few seconds

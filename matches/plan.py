@@ -20,7 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
-from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.abstraction.storage.whole_file import make_folder, write_whole
 from foldwise.agent.player_spec import PlayerSpec, as_player
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.matches.scores import known_score
@@ -121,7 +121,7 @@ class Run(BaseModel):
 
 def create_folder(folder: Path, plan: MatchPlan) -> None:
     """Begin a match folder; refuses one that holds a match."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if (folder / PLAN_FILE).exists():
         raise DefinitionError(f"{str(folder)!r} holds a match: go on with it by --resume, or give another folder")
     write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")

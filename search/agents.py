@@ -1,8 +1,8 @@
 """Who answers for all hands at once: a strategy folder with or without search."""
 
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.translation import Translation
-from foldwise.game.tree import BetMenu
+from foldwise.game.trees.tree import BetMenu
 from foldwise.search.language import PlayerSteps
 from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
-from foldwise.game.tree_kernels import DECISION, FOLDED, SHOWDOWN
+from foldwise.game.hands.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
 
 LEAF = 255  # a kind of its own: a node of the trunk whose value comes from the parts
 

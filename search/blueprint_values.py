@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.hole_cards import NUM_PAIRS
-from foldwise.game.showdown import empty_sums, make_board
-from foldwise.game.showdown_kernels import ShowdownBoard
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.game.hands.hole_cards import NUM_PAIRS
+from foldwise.game.hands.showdown import empty_sums, make_board
+from foldwise.game.hands.showdown_kernels import ShowdownBoard
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.search import blueprint_kernels as kernels
 from foldwise.search.ranges import Float, TableRanges
 from foldwise.solver.subgame.workspace import Workspace

@@ -11,9 +11,9 @@ import numpy as np
 
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import RAISE, Action
-from foldwise.game.hole_cards import pair_number
-from foldwise.game.match_state import MatchState
-from foldwise.game.showdown import RangeShowdown
+from foldwise.game.hands.hole_cards import pair_number
+from foldwise.game.hands.showdown import RangeShowdown
+from foldwise.game.text.match_state import MatchState
 from foldwise.search.modes import find_mode
 from foldwise.search.ranges import TableRanges
 from foldwise.search.street import hand_nodes_of

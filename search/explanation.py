@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.agent.following.tracker import Step
 from foldwise.agent.strategy_player import Decision
-from foldwise.agent.tracker import Step
 from foldwise.game.arrays import Float
 from foldwise.game.betting import Action
 from foldwise.game.cards import cards_text
-from foldwise.game.hole_cards import PAIR_CARDS, pair_number
-from foldwise.game.match_state import MatchState
-from foldwise.game.showdown import RangeShowdown
+from foldwise.game.hands.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hands.showdown import RangeShowdown
+from foldwise.game.text.match_state import MatchState
 from foldwise.search.ranges import Policy
 from foldwise.search.street import StreetSearch
 

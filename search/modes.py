@@ -12,7 +12,7 @@ from typing import Final
 from foldwise.abstraction.bet_sizes import parse_sizes
 from foldwise.game.betting import BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree import BetMenu
+from foldwise.game.trees.tree import BetMenu
 
 # From this share of the stack on, a bet is all-in.
 _ALL_IN_SHARE = 0.67

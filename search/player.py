@@ -3,7 +3,7 @@
 Before the turn the blueprint plays. As soon as the turn card is known, also while the opponent is to act, turn and river
 are solved from the turn's root with the ranges of both players, and the whole turn is played from that; at the river's
 root the river is solved again, with the river's bet sizes of the turn's solution. What is played is the average
-strategy after post-processing, drawn by the counter of `agent.decision_kernels`.
+strategy after post-processing, drawn by the counter of `agent.following.decision_kernels`.
 
 A choice is a function of the state and the seed: what is kept between two decisions of a hand is only what would be
 computed again. The clock is an emergency brake: where it, or any fault, stops a solve, the blueprint's row is played, the
@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import action_draw, drawn_action
-from foldwise.agent.python_rules import load_rules
+from foldwise.agent.following.decision_kernels import action_draw, drawn_action
+from foldwise.agent.postprocessing.python_rules import load_rules
 from foldwise.agent.strategy_player import Decision, StrategyPlayer
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import pair_number
-from foldwise.game.match_state import MatchState
-from foldwise.game.tree import BetMenu
+from foldwise.game.hands.hole_cards import pair_number
+from foldwise.game.text.match_state import MatchState
+from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import explain

@@ -1,9 +1,9 @@
 """The player of any name, searching ones too. What solves is loaded only where a name asks for it."""
 
 from foldwise.agent import player as tables
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.player import Player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
-from foldwise.agent.translation import DEFAULT_TRANSLATION
 from foldwise.game.errors import DefinitionError
 
 

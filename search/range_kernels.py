@@ -1,18 +1,25 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Ranges through a hand: what each action says of all 1,326 hands. The rules are stated in `search/ranges.py`.
 
-`seat` is an `agent.tracker.Seat`, `hand` a row of `game.betting_kernels`, `scratch` an `agent.tracker.Scratch`. Buckets
-are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
+`seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`.
+Buckets are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
 """
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import describe_actions, follow_opponent, follow_own, play_row, read_row, to_real
-from foldwise.agent.tracker_kernels import enter_street
+from foldwise.agent.following.decision_kernels import (
+    describe_actions,
+    follow_opponent,
+    follow_own,
+    play_row,
+    read_row,
+    to_real,
+)
+from foldwise.agent.following.tracker_kernels import enter_street
 from foldwise.game.betting import RAISE
 from foldwise.game.betting_kernels import PLAYER, STREET, apply, start_hand
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION, SHOWDOWN
+from foldwise.game.trees.tree_kernels import DECISION, SHOWDOWN
 
 NUM_PAIRS = 1326
 _UNKNOWN = -1.0

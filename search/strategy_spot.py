@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from foldwise.abstraction.bet_sizes import parse_sizes
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.typed_state import read_betting
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.tree import BetMenu
+from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.spot import Spot

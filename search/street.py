@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.tree import BetMenu
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess import transforms
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget

@@ -1,8 +1,9 @@
 """Checkpoints: everything a run needs to go on, committed beside the strategy by one rename."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
@@ -17,6 +18,7 @@ from foldwise.abstraction.storage.array_store import (
     verify_array,
     write_array,
 )
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.abstraction.strategy import Evaluation
 from foldwise.game.errors import FormatError
 
@@ -24,7 +26,7 @@ MANIFEST: Final = "checkpoint.json"
 FORMAT_VERSION: Final = 1
 # Keys of the config that may differ between a run and its continuation: when to stop, look and save.
 _MAY_DIFFER = frozenset(
-    {"iterations", "nodes", "seconds", "exploitability_mbb", "evaluate_seconds", "checkpoint_seconds"}
+    {"iterations", "nodes", "seconds", "exploitability_mbb", "evaluate_seconds", "checkpoint_seconds", "average_from"}
 )
 
 
@@ -50,6 +52,24 @@ class Solver(Protocol):
         """By name, the arrays it continues from: filled in place when a run is resumed."""
 
 
+@runtime_checkable
+class SummingSolver(Protocol):
+    """What a solver has whose strategy sums only grow, but for discounts: those of a later part are a difference."""
+
+    sum_factor: float  # what discounts have left of a sum made before the first of them
+
+
+class KeptSums(BaseModel):
+    """Where in a run the strategy sums were copied; the copy is the array `sums-PART` of the checkpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    iterations: int
+    nodes: int
+    seconds: float
+    sum_factor: float
+
+
 class SavedRun(BaseModel):
     """What every checkpoint says of its run."""
 
@@ -70,6 +90,18 @@ class CheckpointManifest(SavedRun):
 
     format_version: int = FORMAT_VERSION
     kind: str = "foldwise checkpoint"
+    sum_factor: float = 1.0
+    passed_share: float | None = None  # of the plan: the last milestone passed; None in files without milestones
+    kept: dict[str, KeptSums] = {}
+
+
+@dataclass
+class Passed:
+    """What a run has behind it of its plan."""
+
+    share: float = 0.0  # of the last milestone
+    kept: dict[str, KeptSums] = field(default_factory=dict)  # by part, as in `solver.milestones`
+    arrays: dict[str, ArrayEntry] = field(default_factory=dict)  # the sums themselves, `sums-PART`
 
 
 def save_checkpoint(
@@ -79,13 +111,15 @@ def save_checkpoint(
     abstraction: str,
     seconds: float,
     history: list[Evaluation],
+    passed: Passed | None = None,
 ) -> None:
     """Write and commit; if that fails, the previous checkpoint stays."""
-    folder.mkdir(parents=True, exist_ok=True)
+    passed = passed or Passed()
+    make_folder(folder)
     entries = {
         name: write_array(folder, f"checkpoint-{name}-{solver.iteration}", array)
         for name, array in solver.arrays().items()
-    }
+    } | passed.arrays
     manifest = CheckpointManifest(
         config=config,
         abstraction=abstraction,
@@ -93,7 +127,10 @@ def save_checkpoint(
         nodes=solver.nodes,
         seconds=seconds,
         effective_iterations=solver.effective_iterations,
+        sum_factor=solver.sum_factor if isinstance(solver, SummingSolver) else 1.0,
         history=history,
+        passed_share=passed.share,
+        kept=passed.kept,
         arrays=entries,
     )
     commit_manifest(folder, MANIFEST, manifest)
@@ -111,6 +148,8 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
     solver.iteration = manifest.iterations
     solver.nodes = manifest.nodes
     solver.effective_iterations = manifest.effective_iterations
+    if isinstance(solver, SummingSolver):
+        solver.sum_factor = manifest.sum_factor
     return manifest
 
 

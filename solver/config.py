@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from foldwise.abstraction.config import AbstractionConfig, Strict
-from foldwise.solver.samplers import check_sampler
+from foldwise.solver.samplers import FULL_WIDTH, WALKS, check_sampler
 
 # Average strategy sampling was published with beta = 10^6 for 3 x 10^12 nodes (Gibson et al. 2012): the same bonus for a
 # smaller budget would keep every action sampled to the end, so the default keeps the published ratio.
@@ -19,6 +19,23 @@ class Discount(Strict):
     scheme: Literal["none", "linear", "dcfr"] = "none"
     epoch_iterations: Annotated[int, Field(ge=1, description="iterations between two discounts")] = 1_000_000
     epochs: Annotated[int, Field(ge=0, description="discounts in all; 0 never ends")] = 0
+    share: Annotated[
+        float | None,
+        Field(gt=0, le=1, description="the epochs divide this first part of the run, instead of `epoch_iterations`"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _divided(self) -> "Discount":
+        if self.share is not None and (self.scheme == "none" or self.epochs == 0):
+            raise ValueError("share without a scheme and a number of epochs: give both, as scheme 'linear', epochs 10")
+        return self
+
+    def ends_epoch(self, iteration: int) -> int:
+        """The number of the epoch that ends with an iteration in a discount; 0 where none does."""
+        if self.scheme == "none" or self.share is not None or iteration % self.epoch_iterations:
+            return 0
+        epoch = iteration // self.epoch_iterations
+        return 0 if self.epochs and epoch > self.epochs else epoch
 
     def factors(self, epoch: int) -> tuple[float, float, float]:
         """Factors of positive regrets, negative regrets and sums after epoch k = 1, 2, ... (Brown and Sandholm 2019)."""
@@ -47,6 +64,15 @@ class SolverConfig(Strict):
     tau: Annotated[float, Field(ge=1, description="average: actions played more often than 1/tau are walked")] = 1000.0
     beta: Annotated[float | None, Field(ge=0, description="average: bonus; by default nodes / 3e6, or 1000")] = None
     skip_iterations: Annotated[int, Field(ge=0, description="iterations left out of the average strategy")] = 0
+    average_from: Annotated[
+        Literal["start", "third", "half", "two-thirds"],
+        Field(
+            description="where in the run the average of the finished strategy begins; `foldwise average` changes it"
+        ),
+    ] = "start"
+    average_weights: Annotated[
+        Literal["equal", "linear"], Field(description="linear: iteration t counts t in the average, to within 1/64")
+    ] = "equal"
     discount: Discount = Discount()
     regret_floor_chips: Annotated[float | None, Field(lt=0, description="regrets never fall below")] = None
     prune_below_chips: Annotated[float | None, Field(lt=0, description="actions with less regret may be skipped")] = (
@@ -73,6 +99,7 @@ class SolverConfig(Strict):
         int | None, Field(ge=1, description="vector samplers: walks that see the same strategy; by default 1 a thread")
     ] = None
     prune_share: Annotated[float, Field(ge=0, lt=1, description="share of walks that skip them")] = 0.95
+    prune_from_share: Annotated[float, Field(ge=0, lt=1, description="of the run: before it, nothing is skipped")] = 0.0
     evaluate_seconds: Annotated[float, Field(ge=0, description="least solving time between evaluations")] = 0.0
     pieces: Annotated[
         bool, Field(description="chance: threads share a deal and divide the betting after the first street")
@@ -85,6 +112,21 @@ class SolverConfig(Strict):
             raise ValueError(f"pieces with sampler {self.sampler!r}: only 'chance' divides the betting into pieces")
         if self.pieces and self.prune_below_chips is not None:
             raise ValueError("pieces with prune_below_chips: pieces of one walk cannot agree on pruning; leave one out")
+        return self
+
+    @model_validator(mode="after")
+    def _of_walks(self) -> "SolverConfig":
+        for key, is_set in (
+            ("average_weights", self.average_weights != "equal"),
+            ("discount.share", self.discount.share is not None),
+            ("prune_from_share", self.prune_from_share > 0.0),
+        ):
+            if is_set and self.sampler not in WALKS:
+                raise ValueError(f"{key} with sampler {self.sampler!r}: it is for {', '.join(WALKS)}; leave it out")
+        if self.average_from != "start" and self.sampler in FULL_WIDTH:
+            raise ValueError(
+                f"average_from with sampler {self.sampler!r}: full-width schedules weigh their own averages"
+            )
         return self
 
     @property

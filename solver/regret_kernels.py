@@ -7,8 +7,9 @@ run of memory. `row` is the place of its first regret, `2 * (base + bucket * A)`
 
 import numpy as np
 
+from foldwise.abstraction.strategy_kernels import later_sum
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 
 _LEAST_TOTAL = 1e-300  # its inverse is finite; the inverse of a subnormal number is not
 
@@ -67,8 +68,8 @@ def scale_tables(nodes, num_buckets, table, positive, negative, sums):  # NODE_D
 
 
 @kernel
-def normalise_sums(nodes, num_buckets, table, policy):  # float64[2E] -> float64[E]
-    """The average strategy of every infoset: uniform where it was never reached."""
+def normalise_sums(nodes, num_buckets, table, policy, earlier=None, share=1.0):  # float64[2E] -> float64[E]
+    """The average strategy of every infoset: uniform where it was never reached. `earlier`: see `later_sum`."""
     for at in range(nodes.shape[0]):
         if nodes[at].kind != DECISION:
             continue
@@ -77,10 +78,27 @@ def normalise_sums(nodes, num_buckets, table, policy):  # float64[2E] -> float64
         for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
             total = 0.0
             for a in range(num_actions):
-                total += table[2 * entry + num_actions + a]
+                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
             for a in range(num_actions):
-                policy[entry + a] = table[2 * entry + num_actions + a] / total if total > 0.0 else 1.0 / num_actions
+                later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                policy[entry + a] = later / total if total > 0.0 else 1.0 / num_actions
             entry += num_actions
+
+
+@kernel
+def copy_sums(nodes, num_buckets, table, sums):  # NODE_DTYPE[n], [2E] -> [entries of these nodes]
+    """The strategy sums of some nodes that stand one behind the other, in the order of their entries."""
+    place = np.int64(0)
+    for at in range(nodes.shape[0]):
+        if nodes[at].kind != DECISION:
+            continue
+        num_actions = np.int64(nodes[at].num_children)
+        row = 2 * nodes[at].base
+        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+            for a in range(num_actions):
+                sums[place + a] = table[row + num_actions + a]
+            place += num_actions
+            row += 2 * num_actions
 
 
 @kernel

@@ -10,14 +10,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
+from foldwise.abstraction.storage.array_store import find_entry
 from foldwise.abstraction.strategy import Evaluation, StrategyManifest, save_strategy
 from foldwise.game.library import PokerGame
-from foldwise.solver.checkpoint import Solver, load_checkpoint, save_checkpoint
+from foldwise.solver.checkpoint import MANIFEST as CHECKPOINT
+from foldwise.solver.checkpoint import (
+    CheckpointManifest,
+    Passed,
+    Solver,
+    SummingSolver,
+    load_checkpoint,
+    save_checkpoint,
+)
 from foldwise.solver.config import RunConfig
+from foldwise.solver.kept_sums import EarlierSums, array_name, open_sums, write_sums
+from foldwise.solver.milestones import Milestone, check_plan, plan_milestones
 from foldwise.solver.regret_kernels import mean_positive_regret, normalise_sums
 from foldwise.solver.response.best_response import Policy
 from foldwise.solver.response.responses import has_response, make_response
 from foldwise.solver.samplers import make_sampler
+from foldwise.solver.sampling.mccfr import Mccfr
 
 if TYPE_CHECKING:
     from foldwise.solver.distributed.batch import ChildProgress
@@ -28,6 +40,8 @@ _EVALUATION_SPACING = 1.3  # evaluations lie evenly on a logarithmic axis of tim
 _NEVER = 1 << 62
 _LARGE_ENTRIES = 10_000_000
 _EVALUATION_COST = 10.0  # and take at most about a tenth of it
+_PLANNED = ("iterations", "nodes", "seconds")  # keys that say how long a run is
+_SHARE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,19 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
     return make_sampler(game, config.solver)
 
 
+def config_fields(config: RunConfig) -> dict[str, Any]:
+    """What the manifest of a strategy says of the config behind it."""
+    source = config.find_game()
+    return {
+        "name": config.name,
+        "game": config.game,
+        "definition": source.definition.to_text() if isinstance(source, PokerGame) else None,
+        "config": config.model_dump(mode="json"),
+        "seed": config.solver.seed,
+        "threads": config.solver.threads,
+    }
+
+
 class SolverRun:
     """One solve: iterate over it for progress; it ends at a stop condition, or when `stop` is set."""
 
@@ -69,7 +96,10 @@ class SolverRun:
         self.stop = False
         self.seconds = 0.0
         self.history: list[Evaluation] = []
+        check_plan(config.solver)
         self.solver = self._make_solver()
+        self._passed = Passed()
+        self._milestones = plan_milestones(config.solver, isinstance(self.solver, SummingSolver))
         self.solver.advance(0)  # compiles the walk, so that the clock measures solving
         self._response = make_response(game) if has_response(game) else None
         self._saved_iteration = -1
@@ -85,6 +115,21 @@ class SolverRun:
             self.seconds = checkpoint.seconds
             self.history = checkpoint.history
             self._saved_iteration = checkpoint.iterations
+            self._resume_plan(checkpoint)
+
+    def _resume_plan(self, saved: CheckpointManifest) -> None:
+        """Which milestones are behind the run: those it passed, or by its length where that is planned anew."""
+        place = self.folder / CHECKPOINT
+        arrays = {array_name(part): find_entry(place, saved.arrays, array_name(part)) for part in saved.kept}
+        self._passed = Passed(saved.passed_share or 0.0, saved.kept, arrays)
+        before = saved.config["solver"]
+        if saved.passed_share is None or any(before[key] != getattr(self.config.solver, key) for key in _PLANNED):
+            share = self._share_done()
+            self._milestones = [ahead for ahead in self._milestones if ahead.share >= share]
+        else:
+            self._milestones = [ahead for ahead in self._milestones if ahead.share > saved.passed_share]
+        if isinstance(self.solver, Mccfr):
+            self.solver.prunes = not any(ahead.prunes for ahead in self._milestones)
 
     @property
     def _config_dict(self) -> dict[str, object]:
@@ -96,16 +141,16 @@ class SolverRun:
         count_at = solver.iteration
         next_evaluation = max(_FIRST_EVALUATION_SECONDS, limits.evaluate_seconds, _EVALUATION_SPACING * self.seconds)
         last_checkpoint = time.monotonic()
+        self._pass_milestones(with_nodes=True)  # a longer plan may have one where the shorter ended
         while not self.stop and not self._is_done(count_at):
             if solver.iteration >= count_at:
                 count_at = self._next_count()
-            if limits.iterations is not None:
-                step = min(step, limits.iterations - solver.iteration)
-            step = min(step, count_at - solver.iteration, solver.largest_step)
+            step = min(step, self._to_next_iteration(), count_at - solver.iteration, solver.largest_step)
             start = time.perf_counter()
             solver.advance(step)
             took = time.perf_counter() - start
             self.seconds += took
+            self._pass_milestones(with_nodes=solver.iteration >= count_at)
             if self.seconds >= next_evaluation:
                 is_first = not self.history
                 cost = self._evaluate()
@@ -133,8 +178,38 @@ class SolverRun:
             last=self.history[-1] if self.history else None,
         )
 
+    def _part_of(self, limit: int) -> int:
+        """What of a limit is done at the next milestone, or all of it at the end."""
+        share = self._milestones[0].share if self._milestones else 1.0
+        return math.ceil(share * limit * (1.0 - _SHARE_ROUNDING)) if share < 1.0 else limit
+
+    def _to_next_iteration(self) -> int:
+        """Iterations to the next milestone or the end, where they are planned in iterations."""
+        limit = self.config.solver.iterations
+        if limit is None:
+            return _NEVER
+        return max(1, self._part_of(limit) - self.solver.iteration)
+
+    def _pass_milestones(self, with_nodes: bool) -> None:
+        """Do what the plan has for the share that is done."""
+        share = self._share_done(with_nodes)
+        while self._milestones and self._milestones[0].share <= share + _SHARE_ROUNDING:
+            milestone = self._milestones.pop(0)
+            self._pass(milestone)
+            self._passed.share = milestone.share
+
+    def _pass(self, milestone: Milestone) -> None:
+        if milestone.part:
+            write_sums(self.folder, self.game, self.solver, milestone.part, self.seconds, self._passed)
+        else:
+            assert isinstance(self.solver, Mccfr)  # `SolverConfig` allows the keys behind the others to no other solver
+            if milestone.prunes:
+                self.solver.prunes = True
+            else:
+                self.solver.discount(milestone.epoch)
+
     def _next_count(self) -> int:
-        """The next iteration at which nodes are compared with their limit.
+        """The next iteration at which nodes are compared with their limit, or with a milestone's share of it.
 
         Found from counts alone, while steps follow the clock: a run of one thread, repeated, ends at the same iteration.
         Half of the remaining way at the rate of nodes so far, and at most a doubling of the iterations.
@@ -142,7 +217,7 @@ class SolverRun:
         limit, done, nodes = self.config.solver.nodes, self.solver.iteration, self.solver.nodes
         if limit is None:
             return _NEVER
-        half = (limit - nodes) * done // (2 * nodes) if nodes > 0 else 0
+        half = (self._part_of(limit) - nodes) * done // (2 * nodes) if nodes > 0 else 0
         return done + max(1, min(half, done))
 
     def _is_done(self, count_at: int) -> bool:
@@ -170,7 +245,10 @@ class SolverRun:
         exploitability = mean_regret = None
         if self._response is not None:
             policy = _empty_policy(game)
-            normalise_sums(game.tree.nodes, game.deals.num_buckets, solver.table, policy)
+            left_out = self._left_out()
+            normalise_sums(
+                game.tree.nodes, game.deals.num_buckets, solver.table, policy, left_out.earlier, left_out.share
+            )
             exploitability = self._response.exploitability(policy).exploitability_mbb
         else:
             mean_regret = 1000.0 * self._mean_regret() / (game.unit_chips * max(1, solver.iteration))
@@ -192,22 +270,24 @@ class SolverRun:
         """Save where the run stands."""
         if self._saved_iteration == self.solver.iteration:
             return
-        save_checkpoint(self.folder, self.solver, self._config_dict, self.game.fingerprint, self.seconds, self.history)
+        save_checkpoint(
+            self.folder,
+            self.solver,
+            self._config_dict,
+            self.game.fingerprint,
+            self.seconds,
+            self.history,
+            self._passed,
+        )
         self._saved_iteration = self.solver.iteration
 
     def save(self) -> StrategyManifest:
         """Write the checkpoint and the strategy folder."""
         self.checkpoint()
-        source = self.config.find_game()
         return self._save_strategy(
             {
-                "name": self.config.name,
-                "game": self.config.game,
-                "definition": source.definition.to_text() if isinstance(source, PokerGame) else None,
-                "config": self._config_dict,
+                **config_fields(self.config),
                 "abstraction": self.game.fingerprint,
-                "seed": self.config.solver.seed,
-                "threads": self.config.solver.threads,
                 "iterations": self.solver.iteration,
                 "nodes": self.solver.nodes,
                 "seconds": self.seconds,
@@ -216,7 +296,17 @@ class SolverRun:
         )
 
     def _save_strategy(self, fields: dict[str, Any]) -> StrategyManifest:
-        return save_strategy(self.folder, self.game, self.solver.table, fields)
+        left_out = self._left_out()
+        fields["averaged_from"] = max(left_out.iterations, self.config.solver.skip_iterations)
+        return save_strategy(self.folder, self.game, self.solver.table, fields, left_out.earlier, left_out.share)
+
+    def _left_out(self) -> EarlierSums:
+        """What the average leaves out: nothing until the run has come to the part that the config names."""
+        part, passed = self.config.solver.average_from, self._passed
+        if part not in passed.kept:
+            return EarlierSums()
+        assert isinstance(self.solver, SummingSolver)
+        return open_sums(self.folder, passed.arrays[array_name(part)], passed.kept[part], self.solver.sum_factor)
 
     def close(self) -> None:
         """Release what the solver holds; local solvers hold nothing."""

@@ -35,12 +35,13 @@ class Sampler(NamedTuple):
 
 
 _MCCFR = "sampling.mccfr:Mccfr"
+_CHANCE = "sampling.chance_pieces:make_chance"
 _PUBLIC_CHANCE = "sampling.public_chance:PublicChance"
 _VECTOR = "sampling.vector_sampling:VectorSampling"
 _FULL_WIDTH = "full_width.batch_cfr:make_full_width"
 
 SAMPLERS: Final[dict[str, Sampler]] = {
-    "chance": Sampler(Needs.NOTHING, "sampling.chance_pieces:make_chance", "sampling.block_kernels:run_chance"),
+    "chance": Sampler(Needs.NOTHING, _CHANCE, "sampling.block_kernels:run_chance"),
     "external": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_external"),
     "outcome": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_outcome"),
     "average": Sampler(Needs.NOTHING, _MCCFR, "sampling.block_kernels:run_average"),
@@ -64,6 +65,8 @@ SAMPLERS: Final[dict[str, Sampler]] = {
 
 
 FULL_WIDTH: Final = tuple(name for name, sampler in SAMPLERS.items() if sampler.maker == _FULL_WIDTH)
+# The walks of `sampling.mccfr`, which discounts, weighs and prunes as the config says.
+WALKS: Final = tuple(name for name, sampler in SAMPLERS.items() if sampler.maker in (_MCCFR, _CHANCE, _PUBLIC_CHANCE))
 
 
 def check_sampler(name: str) -> str:

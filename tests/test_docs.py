@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import parse_match_state
+from foldwise.game.text.match_state import parse_match_state
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"

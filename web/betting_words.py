@@ -1,7 +1,7 @@
 """The betting of a hand in one line of words, street by street."""
 
-from foldwise.game.action_words import spoken_actions
 from foldwise.game.betting import BettingState
+from foldwise.game.text.action_words import spoken_actions
 from foldwise.matches.report.replay import position_names, street_names
 
 

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from foldwise.game.cards import card_text
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
-from foldwise.game.slumbot import read_increment, read_slumbot, slumbot_text
+from foldwise.game.text.slumbot import read_increment, read_slumbot, slumbot_text
 from foldwise.matches.table.hand import format_value
 from foldwise.web.guard import DOOR_PATHS, Access, Flood
 from foldwise.web.opponents import Opponent

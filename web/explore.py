@@ -15,17 +15,17 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.agent.mappings.translation import parse_translation
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.translation import parse_translation
-from foldwise.agent.typed_state import read_betting
 from foldwise.game.arrays import Float
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.made_hands import DRAWS, MADE, made_hands
-from foldwise.game.range_text import parse_range
-from foldwise.game.showdown import RangeShowdown
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.hands.made_hands import DRAWS, MADE, made_hands
+from foldwise.game.hands.showdown import RangeShowdown
+from foldwise.game.text.range_text import parse_range
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.modes import find_mode

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from foldwise.agent.bots import BOT_CODES, Bot
 from foldwise.agent.player import Player, guarded_choice, warm_up
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand

@@ -7,12 +7,12 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import check_same_game
-from foldwise.agent.typed_state import read_betting
-from foldwise.game.action_words import label_of
 from foldwise.game.cards import card_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.game.text.action_words import label_of
 from foldwise.matches.report.hand_import import ImportedHands, import_hands
 from foldwise.matches.report.replay import street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Judge, JudgedDecision, Review, SearchJudge, review_hands

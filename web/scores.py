@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.agent.typed_state import read_betting
-from foldwise.game.action_words import label_of
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import card_text, cards_text
 from foldwise.game.errors import FormatError
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.match_state import view
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.text.action_words import label_of
+from foldwise.game.text.match_state import view
 from foldwise.matches.report.explanations import explain_hand
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, fit_values, load_values, make_values

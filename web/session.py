@@ -18,10 +18,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from foldwise.agent.player import Player
-from foldwise.agent.typed_state import read_betting
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.game.betting import Action
-from foldwise.game.dealing import Deal, Shoe
 from foldwise.game.definition import GameDefinition
+from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand, position_of_seat, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, line_values, state_lines

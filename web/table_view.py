@@ -4,7 +4,7 @@ from typing import Any
 
 from foldwise.agent.human import read_turn
 from foldwise.game.cards import card_text
-from foldwise.game.slumbot import slumbot_text
+from foldwise.game.text.slumbot import slumbot_text
 from foldwise.matches.report.replay import replay_steps, street_names
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import LoggedHand

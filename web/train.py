@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from foldwise.agent.human import read_turn
-from foldwise.game.action_words import label_of
 from foldwise.game.cards import card_text
-from foldwise.game.dealing import Deal
 from foldwise.game.errors import DefinitionError, IllegalActionError
-from foldwise.game.match_state import MatchState, read_action
+from foldwise.game.hands.dealing import Deal
+from foldwise.game.text.action_words import label_of
+from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Choice
 from foldwise.matches.table.hand import Hand

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4] new suit of each suit
 

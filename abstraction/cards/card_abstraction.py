@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from foldwise.abstraction.cards import card_abstraction_kernels as kernels
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.abstraction.storage.array_store import copy_file
+from foldwise.abstraction.storage.whole_file import sync_folder
 from foldwise.game.errors import FormatError
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.hand_index import hand_index
 
 KIND = "card abstraction"
 FORMAT_VERSION = 1
@@ -121,7 +122,7 @@ class CardAbstraction:
 
     @property
     def bytes(self) -> int:
-        return sum(array.nbytes for array in self._arrays().values())
+        return sum(array.nbytes for array in self.arrays().values())
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of two hole cards on a board of 0, 3, 4 or 5 cards, dealt in that order."""
@@ -149,28 +150,32 @@ class CardAbstraction:
             raise ValueError(f"cards {cards.tolist()}: expected two hole cards and {boards} board cards, all distinct")
         return known.index(cards.size)
 
+    def is_at(self, folder: Path) -> bool:
+        """Whether a folder holds this abstraction, whole."""
+        try:
+            return CardAbstraction.load(folder).fingerprint == self.fingerprint
+        except FormatError:
+            return False
+
     def copy_to(self, folder: Path) -> None:
         """Put the abstraction beside what was made with it. A copy, not a link: damage to one must not reach the other."""
-        try:
-            if CardAbstraction.load(folder).fingerprint == self.fingerprint:
-                return
-        except FormatError:
-            pass
         if self.folder is None:
             self.save(folder)
             return
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=copy_file)
+            sync_folder(temporary)
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)
+            sync_folder(folder.parent)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
 
     def save(self, folder: Path) -> None:
         """Write the folder completely or not at all."""
-        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self._arrays())
+        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self.arrays())
 
     @classmethod
     def load(cls, folder: Path, *, check: bool = True) -> "CardAbstraction":
@@ -198,7 +203,8 @@ class CardAbstraction:
         ]
         return {"config": self.made_from, "streets": streets}
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that the buckets are found by, under the names of their files."""
         arrays: dict[str, NDArray[Any]] = {"clusters": self.clusters} if self.clusters.size else {}
         for name, street in zip(STREETS, self.streets):
             for part in ("table", "cells", "features", "centres"):
@@ -209,7 +215,7 @@ class CardAbstraction:
 
     def _hash(self) -> str:
         digest = hashlib.sha256(json.dumps(self._description(), sort_keys=True).encode())
-        for name, array in sorted(self._arrays().items()):
+        for name, array in sorted(self.arrays().items()):
             digest.update(f"{name} {array.dtype} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]

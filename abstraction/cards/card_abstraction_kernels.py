@@ -4,7 +4,7 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.hand_index_kernels import NUM_ROUNDS, index_cards_at
+from foldwise.game.hands.hand_index_kernels import NUM_ROUNDS, index_cards_at
 
 # How a street finds its bucket.
 LOSSLESS, RAW, TABLE, CELLS, NEAREST = range(5)

@@ -15,8 +15,8 @@ from foldwise.abstraction.cards.hand_strength_kernels import (
     sort_pairs,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.hand_index_kernels import index_cards
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.hand_index_kernels import index_cards
 
 
 @kernel(_nrt=False)

@@ -10,9 +10,9 @@ from foldwise.abstraction.cards.card_abstraction import STREETS, CardAbstraction
 from foldwise.abstraction.cards.hand_strength import HandStrength, scale
 from foldwise.game.cards import RANKS, cards_text, parse_cards
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import rank_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hands.evaluator import rank_pairs
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS, pair_number
 
 _BOARD_SIZES = (0, 3, 4, 5)
 _MOST_NEIGHBOURS = 8

@@ -8,7 +8,6 @@ The final strengths of all hands on the 134,459 suit-distinct boards come first;
 board by board, by relabelling suits. Tables by class of (hand, unordered board) are kept in a checked cache.
 """
 
-import logging
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -19,16 +18,13 @@ from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import hand_strength_kernels as kernels
 from foldwise.abstraction.cards.boards import Boards, boards
-from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.storage.array_folder import kept_arrays
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.compiled import cache_folder
-from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.sources import source_hash
-
-log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 STRENGTH_UNIT = 1980  # a final strength of 1: twice the C(45, 2) opponent hands
@@ -114,22 +110,8 @@ class HandStrength:
         return self._cached("classes", self._make_class_tables)
 
     def _cached(self, name: str, make: Callable[[], dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-        """Arrays of one cache folder, rebuilt when absent, built from other sources, or damaged."""
-        folder = self.folder / name
-        kind = f"hand strength {name}"
-        if folder.exists():
-            try:
-                return load_arrays(folder, kind, FORMAT_VERSION)[1]
-            except FormatError as error:
-                log.warning("rebuilding the hand-strength cache: %s", error)
-        arrays = make()
-        try:
-            save_arrays(folder, kind, FORMAT_VERSION, self.folder.name, {}, arrays)
-        except OSError as error:
-            log.warning("cannot keep the hand-strength tables: %s", error)
-        for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays
-            array.flags.writeable = False
-        return arrays
+        """Arrays of one cache folder, named by the sources they are made with."""
+        return kept_arrays(self.folder / name, f"hand strength {name}", FORMAT_VERSION, self.folder.name, {}, make)
 
     def _make_river_boards(self) -> NDArray[np.uint16]:
         rows, evaluator = boards(5), evaluator_tables()

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 """Hand strength kernels. Strengths are integers: twice the opponent hands beaten plus those tied, of 2 * 990.
 
-N boards of one size, 1,326 pairs in the order of game.hole_cards; a pair that clashes with the board holds zero, so
+N boards of one size, 1,326 pairs in the order of `game.hands.hole_cards`; a pair that clashes with the board holds zero, so
 sums over further cards need no test. Work comes in blocks of boards, `first` to `last`, for threads side by side.
 """
 
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.hand_index_kernels import index_cards
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.hand_index_kernels import index_cards
 
 NUM_PAIRS = 1326
 NUM_RANKS = 7463

@@ -9,7 +9,7 @@ import numpy as np
 from foldwise.abstraction.cards.card_abstraction_kernels import street_bucket
 from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
 from foldwise.game.compiled import kernel
-from foldwise.game.hand_index_kernels import index_cards
+from foldwise.game.hands.hand_index_kernels import index_cards
 
 ORBIT_BITS = 5  # a flop's class has at most 24 flops
 

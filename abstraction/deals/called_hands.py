@@ -5,7 +5,6 @@ loses, of the C(48, 5) boards that are left: integers, so that equal hands have 
 134,459 suit-distinct boards, averaged over the 24 relabellings of suits, and kept in a checked cache.
 """
 
-import logging
 from math import comb
 from pathlib import Path
 from threading import local
@@ -15,15 +14,12 @@ from numpy.typing import NDArray
 
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.deals.called_hands_kernels import count_block
-from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.storage.array_folder import kept_arrays
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.compiled import cache_folder
-from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.sources import source_hash
-
-log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 NUM_BOARDS = comb(48, 5)  # left once both hands are dealt
@@ -39,17 +35,7 @@ def disjoint_pairs() -> NDArray[np.bool_]:
 def called_hands(folder: Path | None = None, report: Report | None = None) -> NDArray[np.int32]:
     """[1326, 1326] boards won minus boards lost, of `NUM_BOARDS`; zero where the hands share a card."""
     place = (folder or cache_folder() / "called-hands") / source_hash(__name__)
-    if place.exists():
-        try:
-            return load_arrays(place, _KIND, FORMAT_VERSION)[1]["won"]
-        except FormatError as error:
-            log.warning("rebuilding the called-hands cache: %s", error)
-    won = _count(report)
-    try:
-        save_arrays(place, _KIND, FORMAT_VERSION, place.name, {}, {"won": won})
-    except OSError as error:
-        log.warning("cannot keep the called-hands table: %s", error)
-    return won
+    return kept_arrays(place, _KIND, FORMAT_VERSION, place.name, {}, lambda: {"won": _count(report)})["won"]
 
 
 def _count(report: Report | None) -> NDArray[np.int32]:

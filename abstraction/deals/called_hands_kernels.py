@@ -4,7 +4,7 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
 
 NUM_PAIRS = 1326
 _BOARDS_AT_ONCE = 256  # their ranks stay in the cache, and 16-bit counters cannot overflow

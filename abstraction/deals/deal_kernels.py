@@ -5,8 +5,8 @@ import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction_kernels import buckets_into
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_of_hand
-from foldwise.game.rng_kernels import next_uniform, shuffle_first
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
+from foldwise.game.primitives.rng_kernels import next_uniform, shuffle_first
 
 
 @kernel

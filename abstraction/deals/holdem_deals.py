@@ -16,9 +16,9 @@ from foldwise.abstraction.deals.sequence_counting import load_sequence_matrices
 from foldwise.abstraction.deals.sequence_matrices import SequenceMatrices
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.arrays import Float
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS
 
 Int = npt.NDArray[np.int32]
 

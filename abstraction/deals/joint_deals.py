@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from foldwise.abstraction.deals.alias_kernels import build_alias
 from foldwise.game.arrays import Float
-from foldwise.game.bluff import Bluff
 from foldwise.game.cards import rank_of
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.trees.bluff import Bluff
 
 Int = npt.NDArray[np.int32]
 
@@ -189,7 +189,7 @@ def _boards(left: tuple[int, ...], new_cards: Sequence[int]) -> Iterator[tuple[i
 
 
 def _check_enumerable(definition: GameDefinition) -> None:
-    from foldwise.game.counting import joint_deals
+    from foldwise.game.trees.counting import joint_deals
 
     deals = joint_deals(definition, definition.num_rounds - 1)
     if definition.num_players != 2 or deals > _MOST_ENUMERATED_DEALS:

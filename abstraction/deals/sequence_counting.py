@@ -6,8 +6,8 @@ boards, and say so.
 """
 
 import hashlib
-import logging
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +26,16 @@ from foldwise.abstraction.deals.sequence_kernels import (
     turn_cells_block,
 )
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS, SequenceMatrices
-from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
+from foldwise.abstraction.storage.array_folder import kept_arrays
 from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.arrays import Float
 from foldwise.game.compiled import cache_folder
-from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.rng import make_states
-from foldwise.game.rng_kernels import shuffle_first
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.primitives.rng import make_states
+from foldwise.game.primitives.rng_kernels import shuffle_first
 from foldwise.game.sources import source_hash
-
-log = logging.getLogger(__name__)
 
 KIND = "joint bucket sequences"
 FORMAT_VERSION = 1
@@ -136,15 +133,10 @@ def load_sequence_matrices(cards: CardAbstraction, num_boards: int, report: Repo
     made_from = {"cards": cards.fingerprint, "boards": num_boards, "sources": source_hash(__name__)}
     digest = hashlib.sha256(str(sorted(made_from.items())).encode()).hexdigest()[:16]
     folder = cache_folder() / "joint" / digest
-    if folder.exists():
-        try:
-            _, arrays = load_arrays(folder, KIND, FORMAT_VERSION)
-            return SequenceMatrices(arrays["packed"], cards.num_buckets, num_boards)
-        except FormatError as error:
-            log.warning("%s; counting it again", error)
-    packed = count_sequences(sequence_tables(cards, report), sampled_rows(num_boards), cards.num_buckets[3], report)
-    try:
-        save_arrays(folder, KIND, FORMAT_VERSION, digest, made_from, {"packed": packed})
-    except OSError as error:
-        log.warning("the joint counts are not kept: %s", error)
-    return SequenceMatrices(packed, cards.num_buckets, num_boards)
+
+    def count() -> dict[str, npt.NDArray[Any]]:
+        rows, num_buckets = sampled_rows(num_boards), cards.num_buckets[3]
+        return {"packed": count_sequences(sequence_tables(cards, report), rows, num_buckets, report)}
+
+    arrays = kept_arrays(folder, KIND, FORMAT_VERSION, digest, made_from, count)
+    return SequenceMatrices(arrays["packed"], cards.num_buckets, num_boards)

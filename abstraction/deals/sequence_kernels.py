@@ -19,9 +19,9 @@ from foldwise.abstraction.cards.hand_strength_kernels import (
     sweep_strengths,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.hand_index_kernels import index_cards
-from foldwise.game.prefetch_kernels import prefetch
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.hand_index_kernels import index_cards
+from foldwise.game.primitives.prefetch_kernels import prefetch
 
 NUM_LIVE = 1081  # hands that five board cards leave
 HANDS_WITH_CARD = 46

@@ -3,7 +3,9 @@
 The manifest names what the arrays were made from (`fingerprint`); how files are written and checked is `array_store`'s.
 """
 
-from collections.abc import Mapping
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,11 @@ from foldwise.abstraction.storage.array_store import (
     write_array,
 )
 from foldwise.abstraction.storage.array_store import read_manifest as read_any_manifest
+from foldwise.abstraction.storage.folder_lock import taking_turns
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.game.errors import FormatError
+
+log = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
 
@@ -47,7 +53,7 @@ def save_arrays(
     arrays: Mapping[str, NDArray[Any]],
 ) -> Manifest:
     """Write the folder; what stood there before is replaced by one rename."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     entries = {name: write_array(folder, name, array) for name, array in arrays.items()}
     manifest = Manifest(
         kind=kind, content_version=content_version, fingerprint=fingerprint, made_from=made_from, arrays=entries
@@ -82,3 +88,34 @@ def load_arrays(
         if check or arrays[name].nbytes <= CHECKED_BYTES:
             verify_array(folder, entry)
     return manifest, arrays
+
+
+def kept_arrays(
+    folder: Path,
+    kind: str,
+    content_version: int,
+    fingerprint: str,
+    made_from: dict[str, Any],
+    make: Callable[[], dict[str, NDArray[Any]]],
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a cache folder: read, or made and kept by one process while others that want them wait.
+
+    What is damaged is made again, what cannot be written each time.
+    """
+    if (folder / MANIFEST).exists():
+        with contextlib.suppress(FormatError):  # damaged, or just now being made again: found out in our turn
+            return load_arrays(folder, kind, content_version)[1]
+    with taking_turns(folder):
+        if (folder / MANIFEST).exists():
+            try:
+                return load_arrays(folder, kind, content_version)[1]
+            except FormatError as error:
+                log.warning("%s; it is made again", error)
+        arrays = make()
+        try:
+            save_arrays(folder, kind, content_version, fingerprint, made_from, arrays)
+        except OSError as error:
+            log.warning("%s is not kept: %s", kind, error)
+    for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays
+        array.flags.writeable = False
+    return arrays

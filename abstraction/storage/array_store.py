@@ -13,7 +13,7 @@ import mmap
 import os
 import shutil
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foldwise.abstraction.storage.whole_file import write_whole
+from foldwise.abstraction.storage.whole_file import make_folder, sync_folder, write_whole
 from foldwise.game.errors import DefinitionError, FormatError, naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
@@ -49,19 +49,28 @@ class ArrayEntry(BaseModel):
 def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
     """Write one array under a new name, fsynced, with its checksums; a failure leaves no file behind."""
     array = np.ascontiguousarray(array)
+    return write_chunks(folder, stem, array.dtype, array.shape, [array])
+
+
+def write_chunks(
+    folder: Path, stem: str, dtype: np.dtype[Any], shape: tuple[int, ...], chunks: Iterable[npt.NDArray[Any]]
+) -> ArrayEntry:
+    """Write an array that comes piece by piece, one behind the other, so that the whole need not be in memory."""
     names = chain([f"{stem}.npy"], (f"{stem}-{number}.npy" for number in count(1)))
     file = next(name for name in names if not (folder / name).exists())
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
         with naming(path), path.open("wb") as stream:
-            np.lib.format.write_array_header_2_0(stream, np.lib.format.header_data_from_array_1_0(array))
-            data = memoryview(array.reshape(-1).view(np.uint8).data)
-            for start in range(0, len(data), _CHUNK_BYTES):
-                chunk = data[start : start + _CHUNK_BYTES]
-                sha256.update(chunk)
-                xxh3.update(chunk)
-                stream.write(chunk)
+            header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_2_0(stream, header)
+            for piece in chunks:
+                data = memoryview(piece.reshape(-1).view(np.uint8).data)
+                for start in range(0, len(data), _CHUNK_BYTES):
+                    chunk = data[start : start + _CHUNK_BYTES]
+                    sha256.update(chunk)
+                    xxh3.update(chunk)
+                    stream.write(chunk)
             stream.flush()
             os.fsync(stream.fileno())
     except BaseException:
@@ -69,8 +78,8 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
         raise
     return ArrayEntry(
         file=file,
-        dtype=array.dtype.str,
-        shape=array.shape,
+        dtype=dtype.str,
+        shape=shape,
         sha256=sha256.hexdigest(),
         xxh3=xxh3.hexdigest(),
     )
@@ -86,7 +95,7 @@ def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> Array
 def check_writable(folder: Path) -> None:
     """Make a folder before the work, not after it, so that one that cannot be written is noticed at once."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise DefinitionError(
             f"output {str(folder)!r} cannot be made ({error.strerror}): give another folder"
@@ -130,12 +139,14 @@ def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
 
 
 def copy_file(source: str | Path, target: str | Path) -> None:
-    """Copy a file: sharing its blocks until one of them is written to, where the file system can (`FICLONE`)."""
+    """Copy a file to the disk: sharing its blocks until one is written to, where the file system can (`FICLONE`)."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
-        with contextlib.suppress(OSError):
+        try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
-            return
-        shutil.copyfileobj(old, new, _CHUNK_BYTES)
+        except OSError:
+            shutil.copyfileobj(old, new, _CHUNK_BYTES)
+        new.flush()
+        os.fsync(new.fileno())
 
 
 def file_hash(path: Path, num_bytes: int) -> str:
@@ -158,7 +169,8 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
 
 
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
-    """Make `manifest` the current one by a single rename."""
+    """Make `manifest` the current one by a single rename, once the names of its arrays are on the disk."""
+    sync_folder(folder)
     write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
 
 

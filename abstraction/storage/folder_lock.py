@@ -1,7 +1,7 @@
 """One run in one folder: who writes there holds its lock, and a second run is told who that is.
 
 The kernel holds the lock (`flock`) for as long as the process lives, so a killed run leaves none behind: its file may
-stay, and the next run takes it over.
+stay, and the next run takes it over. In the cache, where several may want the same thing, they wait for one another.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.game.errors import DefinitionError
 
 LOCK_FILE = ".lock"
@@ -55,7 +56,8 @@ def locked(folder: Path | None) -> Iterator[None]:
     path = lock_path(folder)
     missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if missing:
+            make_folder(path.parent)
         descriptor = _take(path)
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "another run"
@@ -77,3 +79,22 @@ def locked(folder: Path | None) -> Iterator[None]:
         with contextlib.suppress(OSError):  # a run that was refused leaves no empty folders behind
             for parent in missing:
                 parent.rmdir()
+
+
+@contextlib.contextmanager
+def taking_turns(folder: Path) -> Iterator[None]:
+    """Hold a folder of the cache while it is looked for and made: who else wants it waits, and finds it there.
+
+    Where no lock can be had, as in a cache that cannot be written to, nothing can be kept either: nobody waits.
+    """
+    try:
+        make_folder(folder.parent)
+        descriptor = os.open(folder.with_name(f".{folder.name}{LOCK_FILE}"), os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

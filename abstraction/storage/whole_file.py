@@ -18,6 +18,14 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, on disk: what is written there later is found only by way of their names."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in reversed(missing):
+        sync_folder(place.parent)
+
+
 @contextlib.contextmanager
 def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
     # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file

@@ -21,7 +21,7 @@ from timed import draw_timed, report_timed, run_timed, save_timed
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.config import RunConfig
 from foldwise.solver.response.best_response import ExactResponse, Policy
 

@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError
 from foldwise.agent.player import warm_up
 from foldwise.agent.strategy_player import Decision, OpenStrategy, StrategyPlayer
@@ -14,7 +14,7 @@ from foldwise.cli.support.table_game import table_definition
 from foldwise.cli.support.terminal_table import Reveal, TerminalTable
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
-from foldwise.game.match_state import view
+from foldwise.game.text.match_state import view
 from foldwise.postprocess.pipeline import Pipeline
 
 

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, CellStore
@@ -19,7 +20,7 @@ def matches_folder(output: Path | None, logs: bool, score: str) -> Path | None:
     if output is None:
         raise DefinitionError("--logs without a folder to write to: give -o DIR")
     folder = output / MATCHES_FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     return folder
 
 

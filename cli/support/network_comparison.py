@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-from foldwise.agent.translation import Translation
 from foldwise.cli.support.broker import open_broker, say
 from foldwise.cli.support.output import ProgressLine
 from foldwise.matches.duplicate.comparison import Comparison, Table, compare, comparison_of
@@ -30,6 +30,7 @@ class NetworkComparison:
     translation: Translation
     url: str
     patience_seconds: float
+    checked_share: float
 
     def publish(self, line: ProgressLine) -> Comparison:
         """Compare on this machine; the totals of every finished cell are published."""
@@ -79,6 +80,7 @@ class NetworkComparison:
                     listen,
                     self.patience_seconds,
                     signer=read_signer(),
+                    checked_share=self.checked_share,
                     referee=BlockPlayer(StrategyShelf(*self._folders())).play,
                 )
                 run_loop(coordinator.run())

@@ -82,7 +82,7 @@ def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
     """The 169 hands in the usual square (suited above the diagonal) by E[HS^2] and by bucket."""
     from foldwise.abstraction.cards.hand_strength import HandStrength
     from foldwise.game.cards import RANKS, make_card
-    from foldwise.game.hand_index import hand_index
+    from foldwise.game.hands.hand_index import hand_index
 
     values = HandStrength().values(0, "hs2")
     index = hand_index((2,))

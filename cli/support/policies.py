@@ -5,8 +5,8 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.node_rows import NO_STACKS, NodeRows
-from foldwise.agent.policy_kernels import postprocess_policy
+from foldwise.agent.following.node_rows import NO_STACKS, NodeRows
+from foldwise.agent.following.policy_kernels import postprocess_policy
 from foldwise.game.definition import parse_definition
 from foldwise.postprocess.pipeline import Pipeline
 

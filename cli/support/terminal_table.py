@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console as RichConsole
 
 from foldwise.agent.human import OPPONENT, HandEnd, Turn, seat_names
-from foldwise.game.action_words import YOU, label_of, spoken_actions
 from foldwise.game.cards import card_text, parse_cards, suit_of
-from foldwise.game.match_state import MatchState, parse_match_state
+from foldwise.game.text.action_words import YOU, label_of, spoken_actions
+from foldwise.game.text.match_state import MatchState, parse_match_state
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import Decision, StrategyPlayer

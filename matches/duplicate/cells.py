@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from foldwise.abstraction.storage.array_store import map_file
+from foldwise.abstraction.storage.whole_file import bytes_written_whole, make_folder
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.game.arrays import Float
-from foldwise.game.errors import FormatError, naming
+from foldwise.game.errors import FormatError
 
 CELLS_FOLDER = "cells"
 
@@ -24,7 +25,7 @@ class CellStore:
         self._folder = folder / CELLS_FOLDER
         self._num_pairs = num_pairs
         self._conditions = {**conditions, "pairs": num_pairs}
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
 
     def pairs(self, first: PlayerSpec, second: PlayerSpec, play: Callable[[], Float]) -> Float:
         """What `first` wins a hand in each pair: from the disk, or played and kept."""
@@ -32,10 +33,8 @@ class CellStore:
         if path.exists():
             return self._read(path)
         values = play()
-        new = path.with_suffix(".new")
-        with naming(new), new.open("wb") as file:
+        with bytes_written_whole(path) as file:
             np.save(file, values)
-        new.replace(path)
         return values
 
     def _path(self, first: PlayerSpec, second: PlayerSpec) -> Path:

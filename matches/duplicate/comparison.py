@@ -17,10 +17,10 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from foldwise.agent.bots import Bot
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.agent.player import Player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError

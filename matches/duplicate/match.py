@@ -177,7 +177,7 @@ def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Score
         if number != expected:
             raise FormatError(f"{run.log_path(folder)}: hand {number} where {expected} was expected: a damaged log")
         first = (number + (run.order == "BA")) % 2
-        values = scorer(line, first)
+        values = scorer(run, line, first)
         by_seat.append(values if number % 2 == 0 else values[::-1])
     if len(by_seat) != run.plan.hands:
         raise FormatError(f"{run.log_path(folder)}: {len(by_seat)} hands, expected {run.plan.hands}: use --resume")

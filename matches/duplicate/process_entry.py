@@ -8,11 +8,11 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.agent.player_spec import PlayerSpec
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import parse_definition
-from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.library import PokerGame, find_game
 from foldwise.matches.duplicate.search_reports import write_report
 from foldwise.matches.table.dealer import MatchSettings, run_match

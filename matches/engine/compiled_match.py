@@ -15,15 +15,15 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.agent.bots import Bot, BotScratch
 from foldwise.agent.bots import make_scratch as make_bot_scratch
+from foldwise.agent.following.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.agent.player import Faults, Player, guarded_choice, limit_time, warm_up
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, Seat, empty_seat, make_scratch
 from foldwise.game.betting_kernels import NUM_FIELDS
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import naming
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.engine import compiled_match_kernels as kernels
 from foldwise.matches.plan import MAX_NAME_BYTES, MatchStoppedError
 from foldwise.matches.table.hand import Hand, check_playable, score_line, seat_of_position

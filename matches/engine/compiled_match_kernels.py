@@ -8,8 +8,8 @@ is played: the betting as it comes, then cards, values and names.
 import numpy as np
 
 from foldwise.agent.bots_kernels import choose
-from foldwise.agent.decision_kernels import decide, follow_opponent
-from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.agent.following.decision_kernels import decide, follow_opponent
+from foldwise.agent.following.tracker_kernels import call_child, enter_street
 from foldwise.game.betting import FOLD, RAISE
 from foldwise.game.betting_kernels import (
     FINISHED,
@@ -27,7 +27,7 @@ from foldwise.game.betting_kernels import (
     to_call,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_of_hand
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
 
 STRATEGY = -1  # in place of a bot's code
 # No line is longer: four rounds of 64 raises with ten digits, cards, numbers and two names of at most 200 bytes.

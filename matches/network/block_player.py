@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.strategy import MANIFEST, Strategy
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.agent.player import Player, make_player
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.translation import DEFAULT_TRANSLATION, parse_translation
 from foldwise.game.arrays import Float
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.matches.engine.compiled_match import CompiledTable
 from foldwise.matches.network.messages import Block, PlayerName
 from foldwise.matches.plan import Order, player_seeds, seated

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
-from foldwise.agent.translation import Translation
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.comparison import Table, variant_player
 from foldwise.matches.network.block_player import player_name

@@ -1,4 +1,4 @@
-"""Seats at a broker: the player's side. `agent.client` plays at one end of a local connection, a relay at the other."""
+"""Seats at a broker: the player's side. A client plays at one end of a local connection, a relay at the other."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import Callable
 
-from foldwise.agent.client import Client, ClientReport
+from foldwise.agent.clients.client import Client, ClientReport
 from foldwise.agent.player import Player, warm_up
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, ProtocolError

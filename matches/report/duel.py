@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foldwise.abstraction.storage.whole_file import write_whole
-from foldwise.agent.client import ClientReport, play_match
+from foldwise.agent.clients.client import ClientReport, play_match
 from foldwise.agent.player import Player
 from foldwise.agent.strategy_player import Decision
 from foldwise.game.definition import GameDefinition

@@ -16,7 +16,7 @@ from foldwise.agent.strategy_player import Decision
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.match_state import view
+from foldwise.game.text.match_state import view
 from foldwise.matches.plan import PLAN_FILE, MatchPlan, Run
 from foldwise.matches.table.hand import seat_of_position
 from foldwise.matches.table.log import LoggedHand, read_log

@@ -26,7 +26,7 @@ from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action,
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.definition import UNLIMITED_RAISES, GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
-from foldwise.game.payoffs import payoffs
+from foldwise.game.hands.payoffs import payoffs
 from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import LoggedHand, state_line
 

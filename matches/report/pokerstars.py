@@ -13,7 +13,7 @@ from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, Betti
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, IllegalActionError
-from foldwise.game.payoffs import payoffs
+from foldwise.game.hands.payoffs import payoffs
 from foldwise.matches.report.phh import holdem_definition
 from foldwise.matches.table.log import LoggedHand
 

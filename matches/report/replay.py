@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from foldwise.game.action_words import YOU, action_words, label_of
 from foldwise.game.betting import FOLD, BettingState
 from foldwise.game.cards import card_text
 from foldwise.game.definition import UNLIMITED_STACK, GameDefinition
+from foldwise.game.text.action_words import YOU, action_words, label_of
 from foldwise.matches.report.explanations import Explained
 from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import LoggedHand

@@ -12,6 +12,7 @@ where bets were translated. How a strategy read those bets is part of what nobod
 strategies are known a hand is scored from either side, once averaging each player's range, and the mean of both is taken.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -20,15 +21,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, Seat, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, Seat, make_scratch
 from foldwise.game.arrays import Float
+from foldwise.game.betting import BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import aivat_kernels as kernels
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import last_betting_round
@@ -110,7 +112,7 @@ class RangeScorer:
             check_same_game(definition, player.definition, player.name)
         self.definition = definition
         self._known, self._opponent, self._values = known, opponent, values
-        self._rules = table_rules(definition)
+        self.rules = table_rules(definition)
         deck = sorted(definition.deck)
         self._all_hands: Cards = np.array(list(combinations(deck, definition.num_hole_cards)), np.uint8)
         self._new_cards = np.diff(definition.board_sizes, prepend=0).tolist()
@@ -118,7 +120,7 @@ class RangeScorer:
         self._set_numbers = [{tuple(cards): n for n, cards in enumerate(sets.tolist())} for sets in self._sets]
         most = max(int(p.seat.tree.nodes["num_children"].max()) for p in (known, opponent or known))
         self._most_actions = most
-        self._root_mean = self._mean_at_root()
+        self.root_mean = self._mean_at_root()  # value of a hand before any action, by position
         self._first_deal_buckets = lru_cache(maxsize=_CACHED_HANDS)(self._set_buckets)
         self._scratch: dict[int, tuple[Particles, Particles, ScorerMemory]] = {}
 
@@ -199,8 +201,8 @@ class RangeScorer:
             self._scratch[num_hands] = _make_particles(num_hands), _make_particles(num_hands), work
         return self._scratch[num_hands]
 
-    def score(self, hand: LoggedHand, position: int) -> float:
-        """What the known player, in `position`, wins in a finished hand, in chips."""
+    def sides(self, hand: LoggedHand, position: int) -> tuple[KnownSide, OtherSide, StreetDeals, ScorerMemory]:
+        """What kernels read of a finished hand in which the known player is in `position`."""
         definition, betting = self.definition, hand.betting
         other = 1 - position
         own, board = hand.hole_cards[other], hand.board
@@ -216,7 +218,6 @@ class RangeScorer:
         ranks, rank = np.zeros(len(hands), np.int64), 0
         if betting.is_showdown():
             ranks, rank = _ranks(hands, board), int(_ranks(np.array([own], np.uint8), board)[0])
-        actions = np.array([action for part in betting.actions for _, action in part], np.int64).reshape(-1, 2)
         particles, theirs, work = self._memory(len(hands))
         known = KnownSide(
             position=position,
@@ -235,19 +236,35 @@ class RangeScorer:
             rank=rank,
             particles=theirs,
         )
-        root_mean, deals = self._root_mean[other], self._deals(own, board)
-        error, lost = kernels.score_hand(self._rules, known, opponent, deals, root_mean, actions, work)
+        return known, opponent, self._deals(own, board), work
+
+    def score(self, hand: LoggedHand, position: int) -> float:
+        """What the known player, in `position`, wins in a finished hand, in chips."""
+        betting = hand.betting
+        known, opponent, deals, work = self.sides(hand, position)
+        root_mean = self.root_mean[1 - position]
+        error, lost = kernels.score_hand(self.rules, known, opponent, deals, root_mean, betting_actions(betting), work)
         if error == kernels.NEVER_PLAYED:
             names = [self._known.name] if self._opponent is None else [self._known.name, self._opponent.name]
-            raise FormatError(
-                f"hand {hand.number}: {betting.betting_text()!r} is never played by {' and '.join(names)}: give the "
-                "strategy that played, with its post-processing and translation as in DIR|new(0.2)"
-            )
+            raise never_played(hand, names)
         if error == kernels.TOO_MANY_PARTICLES:
             raise FormatError(
                 f"hand {hand.number}: more than {_MAX_PARTICLES} ways to read {betting.betting_text()!r}: leave it out"
             )
         return -float(lost)
+
+
+def betting_actions(betting: BettingState) -> npt.NDArray[np.int64]:
+    """[a, 2]: kind and raise_to of all actions so far."""
+    return np.array([action for part in betting.actions for _, action in part], np.int64).reshape(-1, 2)
+
+
+def never_played(hand: LoggedHand, names: Sequence[str]) -> FormatError:
+    """A hand that the strategies named cannot have played."""
+    return FormatError(
+        f"hand {hand.number}: {hand.betting.betting_text()!r} is never played by {' and '.join(names)}: give the "
+        "strategy that played, with its post-processing and translation as in DIR|new(0.2)"
+    )
 
 
 def _make_particles(num_hands: int) -> Particles:

@@ -12,13 +12,13 @@ particles. All amounts here are what the *other* player wins.
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import describe_actions, play_row, read_row, to_real
-from foldwise.agent.tracker_kernels import call_child, enter_street
+from foldwise.agent.following.decision_kernels import describe_actions, play_row, read_row, to_real
+from foldwise.agent.following.tracker_kernels import call_child, enter_street
 from foldwise.game.betting import FOLD, RAISE
 from foldwise.game.betting_kernels import FINISHED, FOLDED, LARGEST, PLAYER, SPENT, STREET, apply, start_hand
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_of_hand
-from foldwise.game.tree_kernels import SHOWDOWN
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
+from foldwise.game.trees.tree_kernels import SHOWDOWN
 from foldwise.matches.scoring.expectation_kernels import read_action
 from foldwise.matches.scoring.range_kernels import fill_rows, take_action
 

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.abstraction.storage.array_folder import load_arrays, save_arrays
 from foldwise.abstraction.strategy import Strategy
+from foldwise.agent.following.tracker import Seat
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.agent.tracker import Seat
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import DECISION, SHOWDOWN
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import DECISION, SHOWDOWN
 from foldwise.matches.scoring.aivat_values_kernels import add_board
 from foldwise.matches.scoring.expectation import match_boards
 from foldwise.matches.scoring.ranges import all_boards, board_view, range_board

@@ -7,9 +7,9 @@ the hand is all-in before the last street it has one more for each street to com
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import read_row
+from foldwise.agent.following.decision_kernels import read_row
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 from foldwise.matches.scoring.range_kernels import settle, take_action
 
 

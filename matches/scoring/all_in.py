@@ -9,7 +9,7 @@ import numpy as np
 
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
-from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.matches.scoring import all_in_kernels as kernels
 from foldwise.matches.table.log import LoggedHand, line_values, parse_state_line
 

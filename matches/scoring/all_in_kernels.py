@@ -4,7 +4,7 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
+from foldwise.game.hands.evaluator_kernels import FLUSH_BITS, SUIT_START, rank_of_hand, word_rank
 
 
 @kernel

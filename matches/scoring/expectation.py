@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
-from foldwise.agent.tracker import Scratch, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import expectation_kernels as kernels
 from foldwise.matches.scoring.ranges import RangeBoard, all_boards, board_view, range_board
 

@@ -8,12 +8,12 @@ a branch needs nothing of its siblings, and a last-in-first-out stack of branche
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import to_real
-from foldwise.agent.tracker_kernels import call_child, enter_street, read_raise
+from foldwise.agent.following.decision_kernels import to_real
+from foldwise.agent.following.tracker_kernels import call_child, enter_street, read_raise
 from foldwise.game.betting import FOLD, RAISE
 from foldwise.game.betting_kernels import FINISHED, LARGEST, MAX_SPENT, PLAYER, SPENT, STREET, apply, start_hand
 from foldwise.game.compiled import kernel
-from foldwise.game.rng_kernels import counter_uniform
+from foldwise.game.primitives.rng_kernels import counter_uniform
 from foldwise.matches.scoring.range_kernels import end_value, fill_rows, take_action
 
 

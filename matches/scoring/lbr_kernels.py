@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from foldwise.agent.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
-from foldwise.agent.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
+from foldwise.agent.following.decision_kernels import action_draw, drawn_action, follow_opponent, to_real
+from foldwise.agent.following.tracker_kernels import call_child, end_of_children, enter_street, raise_chips
 from foldwise.game.betting import CALL, FOLD, RAISE
 from foldwise.game.betting_kernels import (
     FINISHED,
@@ -27,8 +27,8 @@ from foldwise.game.betting_kernels import (
     to_call,
 )
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_of_hand, rank_pairs_into
-from foldwise.game.rng_kernels import counter_bits, shuffle_first
+from foldwise.game.hands.evaluator_kernels import rank_of_hand, rank_pairs_into
+from foldwise.game.primitives.rng_kernels import counter_bits, shuffle_first
 from foldwise.matches.scoring.all_in_kernels import next_combination
 from foldwise.matches.scoring.expectation_kernels import read_action
 from foldwise.matches.scoring.range_kernels import fill_rows

@@ -23,9 +23,9 @@ from foldwise.abstraction.storage.array_store import (
     write_array,
 )
 from foldwise.game.arrays import Float
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.matches.statistics import Estimate, estimate
 
 _MANIFEST: Final = "lbr.json"

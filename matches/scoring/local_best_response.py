@@ -28,16 +28,16 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.agent.following.tracker import Scratch, make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import Scratch, make_scratch
 from foldwise.game.arrays import Float
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.table_rules import table_rules
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import lbr_kernels as kernels
 from foldwise.matches.scoring.ranges import View
 
@@ -234,7 +234,7 @@ class LocalBestResponse:
 
 
 def _all_hands(definition: GameDefinition) -> npt.NDArray[np.int64]:
-    """Every hand of the deck; two of 52 cards as `game.hole_cards` numbers them."""
+    """Every hand of the deck; two of 52 cards as `game.hands.hole_cards` numbers them."""
     if definition.num_hole_cards == 2 and len(definition.deck) == NUM_CARDS:
         return PAIR_CARDS.astype(np.int64)
     return np.array(list(combinations(definition.deck, definition.num_hole_cards)), np.int64)

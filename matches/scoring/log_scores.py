@@ -10,7 +10,7 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.payoffs import payoffs
+from foldwise.game.hands.payoffs import payoffs
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import expected_values, is_all_in

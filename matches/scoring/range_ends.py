@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from foldwise.game.betting import BettingState
-from foldwise.game.showdown import RangeShowdown
+from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.search.ranges import Float
 from foldwise.search.street import without_card
 

@@ -5,10 +5,10 @@ n: hands possible on the board, in the order of `matches.scoring.ranges.RangeEnd
 worth what player 0 wins, weighted by both reaches and summed over all pairs of hands that share no card.
 """
 
-from foldwise.agent.decision_kernels import describe_actions, play_row, read_row
+from foldwise.agent.following.decision_kernels import describe_actions, play_row, read_row
 from foldwise.game.betting_kernels import PLAYER, STREET
 from foldwise.game.compiled import kernel
-from foldwise.game.showdown_kernels import settle_fold, settle_showdown
+from foldwise.game.hands.showdown_kernels import settle_fold, settle_showdown
 
 
 @kernel

@@ -12,11 +12,11 @@ from foldwise.abstraction.card_lookup import CardLookup
 from foldwise.game.arrays import Float
 from foldwise.game.cards import NUM_CARDS
 from foldwise.game.definition import GameDefinition
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.evaluator_kernels import rank_of_hand
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.showdown import empty_board, empty_sums, make_board
-from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.hands.showdown import empty_board, empty_sums, make_board
+from foldwise.game.hands.showdown_kernels import ShowdownBoard, ShowdownSums
 
 _NO_MATRIX = np.zeros((0, 0))
 # A game is scored on every one of its boards if it has no more than this.

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from foldwise.agent.following.tracker_kernels import read_raise
+from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
-from foldwise.agent.tracker_kernels import read_raise
-from foldwise.agent.translation import parse_translation
 from foldwise.game.betting import FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.cards import cards_text
-from foldwise.game.match_state import MatchState, read_action, view
+from foldwise.game.text.match_state import MatchState, read_action, view
 from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.player_statistics import PlayerStatistics, player_statistics
 from foldwise.matches.table.log import LoggedHand

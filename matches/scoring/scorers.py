@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -10,14 +11,14 @@ import numpy.typing as npt
 
 from foldwise.abstraction.storage.array_store import map_file
 from foldwise.abstraction.storage.whole_file import bytes_written_whole
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
-from foldwise.agent.translation import DEFAULT_TRANSLATION
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.engine.compiled_match import play_values
-from foldwise.matches.plan import MatchPlan
+from foldwise.matches.plan import MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scores import SCORES, known_score, load_score
 from foldwise.matches.scoring.aivat import Aivat
@@ -25,17 +26,18 @@ from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, load_v
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.statistics import pair_values
-from foldwise.matches.table.log import line_values, parse_state_line
-from foldwise.search.players import check_plays_tables, make_player
+from foldwise.matches.table.log import LoggedHand, line_values, parse_state_line
+from foldwise.search.players import check_plays_tables, is_searching, make_player
 
 Listener = Callable[[str, float], None]  # what is done, and its share
-Scorer = Callable[[str, int], list[float]]  # a log line and A's position in it -> values by position
+HandScore = Callable[[LoggedHand, int], float]  # what a player wins in a hand, by his position
+Scorer = Callable[[Run, str, int], list[float]]  # a line of a run's log and A's position in it -> values by position
 
 
 def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
     """Raise `DefinitionError` for a score that does not exist or does not work for these players."""
     needed = SCORES[known_score(score)].num_strategies
-    if needed:
+    if SCORES[score].board_values:
         for player in players:
             check_plays_tables(player, f"--score {score}")
     others = [player for player in players if player.kind != PlayerKind.STRATEGY]
@@ -47,8 +49,13 @@ def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
 
 def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
     """A strategy as a player, and its values: kept beside the strategy, made at the first use."""
-    pipeline = parse_postprocess(spec)
     opened = OpenStrategy(spec.folder)
+    player = opened.player(parse_postprocess(spec), 0, spec.translation or DEFAULT_TRANSLATION)
+    return player, strategy_values(opened, threads, listen)
+
+
+def strategy_values(opened: OpenStrategy, threads: int, listen: Listener) -> Values:
+    """Kept beside the strategy, made at the first use."""
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(
@@ -56,9 +63,9 @@ def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[
             DEFAULT_BOARDS,
             0,
             threads,
-            lambda done: listen(f"values of {spec.folder.name}: {done} boards", done / DEFAULT_BOARDS),
+            lambda done: listen(f"values of {opened.strategy.folder.name}: {done} boards", done / DEFAULT_BOARDS),
         )
-    return opened.player(pipeline, 0, spec.translation or DEFAULT_TRANSLATION), values
+    return values
 
 
 def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
@@ -69,10 +76,10 @@ def make_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, liste
 
 def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
     """Chips as won, or averaged over the cards to come where all chips are in."""
-    return (lambda line, _: expected_line_values(line, definition)) if plan.all_in_ev else chips_scorer
+    return (lambda run, line, first: expected_line_values(line, definition)) if plan.all_in_ev else chips_scorer
 
 
-def chips_scorer(line: str, first: int) -> list[float]:
+def chips_scorer(run: Run, line: str, first: int) -> list[float]:
     """What the log says."""
     return line_values(line)
 
@@ -80,24 +87,52 @@ def chips_scorer(line: str, first: int) -> list[float]:
 def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int, listen: Listener) -> Scorer:
     """Played hands without the luck that one strategy, or both, explain."""
     check_score("aivat", plan.players)
-    opened = {
-        name: open_with_values(spec, threads, listen)
-        for name, spec in zip("AB", plan.players)
-        if spec.kind == PlayerKind.STRATEGY
-    }
-    known, other = ("A", "B") if "A" in opened else ("B", "A")
-    aivat = Aivat(definition, *opened[known], *opened.get(other, (None, None)))
+    letters = [letter for letter, spec in zip("AB", plan.players) if spec.kind == PlayerKind.STRATEGY]
+    make = _searching_scores if any(map(is_searching, plan.players)) else _table_scores
+    scores = make(plan, definition, letters, threads, listen)
     planned = 2 * plan.hands * plan.repeat
     numbers = count(1)
 
-    def score(line: str, first: int) -> list[float]:
+    def score(run: Run, line: str, first: int) -> list[float]:
         number = next(numbers)
         listen(f"{number} hands scored", min(1.0, number / planned))
-        position = first if known == "A" else 1 - first
-        won = aivat.score(parse_state_line(line, definition), position)
+        position = first if letters[0] == "A" else 1 - first
+        won = scores(run)(parse_state_line(line, definition), position)
         return [won, -won] if position == 0 else [-won, won]
 
     return score
+
+
+def _table_scores(
+    plan: MatchPlan, definition: GameDefinition, letters: Sequence[str], threads: int, listen: Listener
+) -> Callable[[Run], HandScore]:
+    """Of the first of `letters`; nothing depends on the run, since readings are averaged over."""
+    known = [open_with_values(plan.players["AB".index(letter)], threads, listen) for letter in letters]
+    aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None)))
+    return lambda run: aivat.score
+
+
+def _searching_scores(
+    plan: MatchPlan, definition: GameDefinition, letters: Sequence[str], threads: int, listen: Listener
+) -> Callable[[Run], HandScore]:
+    """The same where a player searches: he is asked again, with the seed of the run."""
+    from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both  # loads what solves
+
+    specs = [plan.players["AB".index(letter)] for letter in letters]
+    values = [strategy_values(OpenStrategy(spec.folder), threads, listen) for spec in specs]
+
+    @lru_cache(maxsize=1)  # runs are scored one after the other
+    def scorer(name: str, seeds: tuple[int, ...]) -> HandScore:
+        asked = [rows_player(make_player(spec, seed)) for spec, seed in zip(specs, seeds)]
+        if len(asked) == 1:
+            return RowsScorer(definition, asked[0], values[0]).score
+        return score_both(definition, asked, values)
+
+    def of_run(run: Run) -> HandScore:
+        by_letter = dict(zip(run.order, run.player_seeds()))
+        return scorer(run.name, tuple(by_letter[letter] for letter in letters))
+
+    return of_run
 
 
 def expectation_pairs(

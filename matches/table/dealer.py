@@ -13,10 +13,10 @@ from itertools import chain
 from pathlib import Path
 
 from foldwise.game.betting import Action
-from foldwise.game.dealing import Deal, Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
-from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hands.dealing import Deal, Shoe
+from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.matches.table.echo import Allowance, escaped
 from foldwise.matches.table.hand import Hand, check_playable, position_of_seat, score_line, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, log_bytes

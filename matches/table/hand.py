@@ -6,12 +6,12 @@ import numpy as np
 
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import MAX_CARDS, evaluator_tables
-from foldwise.game.evaluator_kernels import rank_of_hand
-from foldwise.game.match_state import MatchState, view, visible_hole_cards
+from foldwise.game.hands.dealing import Deal
+from foldwise.game.hands.evaluator import MAX_CARDS, evaluator_tables
+from foldwise.game.hands.evaluator_kernels import rank_of_hand
+from foldwise.game.text.match_state import MatchState, view, visible_hole_cards
 
 
 def check_playable(definition: GameDefinition) -> None:

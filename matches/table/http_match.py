@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from foldwise.agent.http_client import HttpHand, HttpReport, HttpTable, play_hands
+from foldwise.agent.clients.http_client import HttpHand, HttpReport, HttpTable, play_hands
 from foldwise.agent.player import Player
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import GameDefinition
+from foldwise.game.hands.dealing import Deal
 from foldwise.matches.table.hand import Hand, format_value, position_of_seat, score_line
 from foldwise.matches.table.log import LogFile, header_text
 

@@ -12,7 +12,7 @@ from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, naming
-from foldwise.game.match_state import read_match_state
+from foldwise.game.text.match_state import read_match_state
 from foldwise.matches.table.hand import format_value
 
 # The bytes of a log are those of the names on the command line, whatever they are: a name that is no UTF-8 survives too.

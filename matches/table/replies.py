@@ -7,7 +7,7 @@ reference dealer's, because scripts look for them.
 from typing import NamedTuple
 
 from foldwise.game.betting import CALL, CALL_ACTION, RAISE, Action, BettingState
-from foldwise.game.match_state import read_action, read_match_state
+from foldwise.game.text.match_state import read_action, read_match_state
 from foldwise.matches.table.hand import Hand
 
 BAD_STATE = "WARNING: bad state format in response"

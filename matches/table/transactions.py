@@ -9,7 +9,7 @@ from typing import NamedTuple
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, naming
-from foldwise.game.match_state import read_action
+from foldwise.game.text.match_state import read_action
 
 _STAMP = re.compile(r"\s*(\d+)\s+(\d+)\.(\d+)\s+(\d+)\.(\d+)")
 

@@ -21,7 +21,7 @@ from foldwise.abstraction.storage.array_store import (
     remove_stale,
     verify_array,
 )
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.checkpoint import SavedRun, check_resumable, first_difference
 from foldwise.solver.distributed.pieces import Piece, child_piece
 

@@ -20,7 +20,7 @@ from foldwise.abstraction.strategy import CARDS, pack_strategy, stored_dtype
 from foldwise.game.arrays import Counts, Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildReport, external_options
 from foldwise.solver.distributed.checkpoint import Shard, load_shard

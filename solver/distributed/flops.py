@@ -13,7 +13,7 @@ from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
 from foldwise.game.arrays import Counts, Float
-from foldwise.game.evaluator import evaluator_tables
+from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.solver.distributed.child_kernels import count_flops, draw_boards
 
 Int = npt.NDArray[np.int32]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.arrays import Float
-from foldwise.game.rng import make_states
-from foldwise.game.tree_kernels import CHANCE, SHOWDOWN
+from foldwise.game.primitives.rng import make_states
+from foldwise.game.trees.tree_kernels import CHANCE, SHOWDOWN
 from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed.batch import Batch, ChildAnswer, ChildProgress, ChildReport, external_options
 from foldwise.solver.distributed.child import HEAD_STREAMS
@@ -234,10 +234,8 @@ class Head:
 
     def _discount_after_epoch(self) -> None:
         discount = self.config.solver.discount
-        if discount.scheme == "none" or self.iteration % discount.epoch_iterations:
-            return
-        epoch = self.iteration // discount.epoch_iterations
-        if discount.epochs and epoch > discount.epochs:
+        epoch = discount.ends_epoch(self.iteration)
+        if epoch == 0:
             return
         factors = discount.factors(epoch)
         scale_tables(self.piece.nodes, self.piece.num_buckets, self.top_table, *factors)

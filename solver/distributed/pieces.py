@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.distributed.child_kernels import copy_clusters
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.storage.array_store import ArrayEntry, find_entry, open_array, write_array
-from foldwise.abstraction.strategy import CARDS, StrategyManifest, commit_strategy, pack_strategy, stored_dtype
+from foldwise.abstraction.storage.whole_file import make_folder
+from foldwise.abstraction.strategy import StrategyManifest, commit_strategy, keep_cards, pack_strategy, stored_dtype
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.config import RunConfig
 from foldwise.solver.distributed import checkpoint
@@ -48,6 +49,15 @@ def _check_sampler(config: RunConfig) -> None:
             f"sampler {config.solver.sampler!r} with children: only external sampling is distributed; "
             "give --sampler external"
         )
+    solver = config.solver
+    for key, is_set in (
+        ("average_from", solver.average_from != "start"),
+        ("average_weights", solver.average_weights != "equal"),
+        ("discount.share", solver.discount.share is not None),
+        ("prune_from_share", solver.prune_from_share > 0.0),
+    ):
+        if is_set:
+            raise DefinitionError(f"solver.{key} with children: only a run on one machine follows it; leave it out")
 
 
 def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) -> list[ChildSpec]:
@@ -81,10 +91,10 @@ class DistributedRun(SolverRun):
 
     def _make_solver(self) -> Head:
         folder = self._folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         specs = make_specs(self.game, self.config, folder, self._name)
         assert self.game.cards is not None
-        self.game.cards.copy_to(folder / CARDS)  # children read them here
+        keep_cards(folder, self.game.cards)  # children read them there
         self._engine = start_engine(specs, self._ray_address)
         self.head = Head(self.game, self.config, self._engine)
         return self.head

@@ -4,8 +4,8 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.rng_kernels import next_uniform, shuffle_first
-from foldwise.game.tree_kernels import DECISION, FOLDED
+from foldwise.game.primitives.rng_kernels import next_uniform, shuffle_first
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
 from foldwise.solver.sampling.sampling_kernels import go_down, hand_up, leave, pass_over_hopeless, prunes
 

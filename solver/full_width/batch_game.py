@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame, Matrices
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.full_width.batch_kernels import BatchTree, Subgames
 from foldwise.solver.full_width.sparse_product import multiply
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION
 from foldwise.solver.regret_kernels import match_regrets
 
 

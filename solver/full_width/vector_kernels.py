@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.prefetch_kernels import prefetch
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.primitives.prefetch_kernels import prefetch
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.regret_kernels import match_regrets
 
 

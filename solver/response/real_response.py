@@ -36,13 +36,13 @@ from foldwise.abstraction.storage.array_store import (
 )
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import empty_board, empty_sums
-from foldwise.game.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSums
-from foldwise.game.tree import Tree
-from foldwise.game.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import empty_board, empty_sums
+from foldwise.game.hands.showdown_kernels import NUM_RANKS, ShowdownBoard, ShowdownSums
+from foldwise.game.trees.tree import Tree
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.response import real_response_kernels as kernels
 
 Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]

@@ -7,9 +7,9 @@ import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction_kernels import bucket_of
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.showdown_kernels import prepare_board, settle_fold, settle_showdown
-from foldwise.game.tree_kernels import DECISION, FOLDED
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.showdown_kernels import prepare_board, settle_fold, settle_showdown
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED
 
 
 class ResponseFrames(NamedTuple):

@@ -12,12 +12,12 @@ from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.threads import run_blocks
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown, empty_board, empty_sums
-from foldwise.game.showdown_kernels import NUM_RANKS
-from foldwise.game.tree_kernels import CHANCE, FOLDED
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown, empty_board, empty_sums
+from foldwise.game.hands.showdown_kernels import NUM_RANKS
+from foldwise.game.trees.tree_kernels import CHANCE, FOLDED
 from foldwise.solver.response.best_response import Exploitability, Policy
 from foldwise.solver.response.two_round_kernels import ResponseFrames, respond_on_flops
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree_kernels import CHANCE
+from foldwise.game.trees.tree_kernels import CHANCE
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.mccfr import Mccfr

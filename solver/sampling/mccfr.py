@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.arrays import Float
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
 from foldwise.solver.samplers import load_rule
@@ -26,6 +26,7 @@ _PRIVATE_TABLE_ENTRIES = 1 << 17
 _PRIVATE_BLOCK_ITERATIONS = 256
 _PRIVATE_BLOCK_SHARE = 50
 _BLOCK_DEALS = 4096
+_WEIGHT_BITS = 7  # of a linear weight: it changes 64 times while iterations double, so that steps stay long
 
 
 class ThreadWorker(Protocol):
@@ -88,6 +89,8 @@ class Mccfr:
         self.table: Float = np.zeros(2 * game.num_entries)
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
+        self.sum_factor = 1.0  # what discounts have left of a strategy sum made before the first of them
+        self.prunes = config.prune_from_share == 0.0
         self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
@@ -104,8 +107,11 @@ class Mccfr:
         limits = [1 << 62]
         if self.iteration < self.config.skip_iterations:
             limits.append(self.config.skip_iterations - self.iteration)
-        if discount.scheme != "none":
+        if discount.scheme != "none" and discount.share is None:
             limits.append(discount.epoch_iterations - self.iteration % discount.epoch_iterations)
+        if self.config.average_weights == "linear":
+            weight, unit = _linear_weight(self.iteration + 1)
+            limits.append(weight + unit - (self.iteration + 1))
         return min(limits)
 
     def arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64]]:
@@ -120,24 +126,29 @@ class Mccfr:
         else:
             self._advance_together(iterations, options)
         self.iteration += iterations
-        if options.sum_weight > 0.0:
-            self.effective_iterations += iterations
-        if iterations > 0:
-            self._discount_after_epoch()
+        self.effective_iterations += iterations * options.sum_weight
+        epoch = self.config.discount.ends_epoch(self.iteration)
+        if iterations > 0 and epoch > 0:
+            self.discount(epoch)
 
     def _options(self) -> WalkOptions:
         config = self.config
         averaged = max(self.iteration - config.skip_iterations, 0)
+        prunes = self.prunes and config.prune_below_chips is not None
         return WalkOptions(
-            sum_weight=1.0 if self.iteration >= config.skip_iterations else 0.0,
+            sum_weight=self._sum_weight() if self.iteration >= config.skip_iterations else 0.0,
             regret_floor=-np.inf if config.regret_floor_chips is None else config.regret_floor_chips,
             prune_below=-np.inf if config.prune_below_chips is None else config.prune_below_chips,
-            prune_share=0.0 if config.prune_below_chips is None else config.prune_share,
+            prune_share=config.prune_share if prunes else 0.0,
             epsilon=config.walk_epsilon,
             tau=config.tau,
             beta=config.walk_beta,
             sum_scale=averaged / self.effective_iterations if self.effective_iterations > 0.0 else 1.0,
         )
+
+    def _sum_weight(self) -> float:
+        """What the next iterations count in the average."""
+        return float(_linear_weight(self.iteration + 1)[0]) if self.config.average_weights == "linear" else 1.0
 
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         threads = self.config.threads
@@ -163,13 +174,15 @@ class Mccfr:
         """Iterations a thread works on its copy: few enough that what it does not see of the others hardly matters."""
         return max(_PRIVATE_BLOCK_ITERATIONS, self.iteration // _PRIVATE_BLOCK_SHARE)
 
-    def _discount_after_epoch(self) -> None:
-        discount = self.config.discount
-        if discount.scheme == "none" or self.iteration % discount.epoch_iterations:
-            return
-        epoch = self.iteration // discount.epoch_iterations
-        if discount.epochs and epoch > discount.epochs:
-            return
-        positive, negative, sums = discount.factors(epoch)
+    def discount(self, epoch: int) -> None:
+        """Discount regrets and sums as after epoch 1, 2, ... (Brown and Sandholm 2019, in the form for sampling)."""
+        positive, negative, sums = self.config.discount.factors(epoch)
         scale_tables(self.game.tree.nodes, self.game.deals.num_buckets, self.table, positive, negative, sums)
         self.effective_iterations *= sums
+        self.sum_factor *= sums
+
+
+def _linear_weight(iteration: int) -> tuple[int, int]:
+    """The number of an iteration, rounded down to its leading bits, and how many iterations in a row share it."""
+    unit = 1 << max(0, iteration.bit_length() - _WEIGHT_BITS)
+    return iteration // unit * unit, unit

@@ -9,7 +9,7 @@ behind a trunk node, -1 where there is none. Scratch by place in the trunk: `rea
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import DECISION, FOLDED
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import match_regrets
 from foldwise.solver.sampling.sampling_kernels import walk_chance_from
 

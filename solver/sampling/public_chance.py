@@ -14,10 +14,10 @@ from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import empty_board, empty_sums
-from foldwise.game.showdown_kernels import NUM_RANKS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import empty_board, empty_sums
+from foldwise.game.hands.showdown_kernels import NUM_RANKS
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.sampling.mccfr import Mccfr, ThreadWorker
 from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts

@@ -7,9 +7,9 @@ import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction_kernels import bucket_of
 from foldwise.game.compiled import kernel
-from foldwise.game.evaluator_kernels import rank_pairs_into
-from foldwise.game.rng_kernels import next_uniform, shuffle_first
-from foldwise.game.showdown_kernels import prepare_board
+from foldwise.game.hands.evaluator_kernels import rank_pairs_into
+from foldwise.game.hands.showdown_kernels import prepare_board
+from foldwise.game.primitives.rng_kernels import next_uniform, shuffle_first
 from foldwise.solver.regret_kernels import draw_action
 from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, walk_iteration
 

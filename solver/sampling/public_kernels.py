@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.prefetch_kernels import prefetch
-from foldwise.game.rng_kernels import next_uniform
-from foldwise.game.showdown_kernels import BELOW, UP_TO, ShowdownBoard, ShowdownSums, settle_fold, settle_showdown
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.hands.showdown_kernels import BELOW, UP_TO, ShowdownBoard, ShowdownSums, settle_fold, settle_showdown
+from foldwise.game.primitives.prefetch_kernels import prefetch
+from foldwise.game.primitives.rng_kernels import next_uniform
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
 
 _PREFETCH_ROWS = 12  # a row is asked for so many rows before it is read

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.prefetch_kernels import prefetch
-from foldwise.game.rng_kernels import next_uniform
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.primitives.prefetch_kernels import prefetch
+from foldwise.game.primitives.rng_kernels import next_uniform
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
 
 PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is

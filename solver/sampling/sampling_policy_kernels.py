@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.rng_kernels import next_uniform
+from foldwise.game.primitives.rng_kernels import next_uniform
 from foldwise.solver.full_width.vector_kernels import multiply
 from foldwise.solver.regret_kernels import draw_action
 

@@ -16,7 +16,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.rng import make_states
+from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.vector_game import has_exact_response, make_vector_game
 from foldwise.solver.sampling import sampling_policy_kernels as kernels
@@ -127,6 +127,7 @@ class VectorSampling:
         self.rng = make_states(config.seed, 2 * config.threads)
         self.counts: Float = np.zeros(len(game.tree.nodes))
         self.effective_iterations = 0.0
+        self.sum_factor = 1.0  # its sums are never discounted
         self.rules = make_rules(config)
         form = config.sampler.partition("-")[0]
         default_batch = 1 if config.threads == 1 else config.threads * _WALKS_PER_THREAD[form]

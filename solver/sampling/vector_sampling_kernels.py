@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.full_width.vector_kernels import collapse, expand, settle
 from foldwise.solver.regret_kernels import match_regrets
 from foldwise.solver.sampling.sampling_policy_kernels import (

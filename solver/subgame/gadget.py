@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from foldwise.game.arrays import Float, Single
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.solver.subgame.gadget_kernels import enter_by_choice, learn_choice
 from foldwise.solver.subgame.hand_kernels import Rules
 

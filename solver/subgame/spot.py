@@ -14,11 +14,11 @@ from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
-from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.library import find_definition
-from foldwise.game.range_text import pair_text, parse_range
-from foldwise.game.showdown import RangeShowdown
-from foldwise.game.tree import BetMenu
+from foldwise.game.text.range_text import pair_text, parse_range
+from foldwise.game.trees.tree import BetMenu
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.subgame.subgame import Subgame
 

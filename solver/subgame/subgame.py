@@ -17,17 +17,16 @@ import numpy.typing as npt
 from foldwise.game.arrays import Float, Ints, Single
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
-from foldwise.game.showdown_kernels import ShowdownBoard, ShowdownSums
-from foldwise.game.showdown_lane_kernels import LaneBoard
-from foldwise.game.tree import BetMenu
-from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
+from foldwise.game.hands.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.hands.showdown_lane_kernels import LaneBoard
+from foldwise.game.trees.tree import BetMenu
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION
 from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame.block_kernels import BlockFrames
 from foldwise.solver.subgame.cut import (
     children,
     cut_blocks,
@@ -45,6 +44,7 @@ from foldwise.solver.subgame.gadget import Gadget, RootChoice
 from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
 from foldwise.solver.subgame.subgame_kernels import SubgameFrames, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Path, build_subtree
+from foldwise.solver.subgame.subtree_kernels import BlockFrames
 from foldwise.solver.subgame.workspace import Workspace
 
 Kind = Literal["average", "best"]

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.errors import DefinitionError, TreeSizeError
-from foldwise.game.tree import NODE_DTYPE, BetMenu, BetSize
-from foldwise.game.tree_kernels import (
+from foldwise.game.trees.tree import NODE_DTYPE, BetMenu, BetSize
+from foldwise.game.trees.tree_kernels import (
     CHANCE,
     DECISION,
     FOLDED,
@@ -26,7 +26,7 @@ Path = tuple[Action, ...]  # actions from the root of a subtree; cards dealt on 
 
 @dataclass(frozen=True)
 class Subtree:
-    """Records, breadth first as `game.tree.build_tree` has them, and for each its betting and the way to it."""
+    """Records, breadth first as `game.trees.tree.build_tree` has them, and for each its betting and the way to it."""
 
     nodes: Nodes
     states: list[BettingState]
@@ -34,7 +34,7 @@ class Subtree:
 
 
 def _raise_amounts(state: BettingState, sizes: Sequence[BetSize], all_in_share: float) -> list[int]:
-    """Raise-to amounts of a menu set, ascending, each once: as `game.tree.build_tree` chooses them."""
+    """Raise-to amounts of a menu set, ascending, each once: as `game.trees.tree.build_tree` chooses them."""
     bounds = state.raise_range()
     if bounds is None:
         return []

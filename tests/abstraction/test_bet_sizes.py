@@ -5,7 +5,7 @@ import pytest
 from foldwise.abstraction.bet_sizes import make_menu, parse_sizes
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
-from foldwise.game.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, build_tree, pot_size
+from foldwise.game.trees.tree import ALL_IN, EVERY_SIZE, MINIMUM_RAISE, build_tree, pot_size
 
 
 def test_sets_by_raise_number():

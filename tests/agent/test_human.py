@@ -18,16 +18,16 @@ import pytest
 from rich.console import Console as RichConsole
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
-from foldwise.agent.typed_state import typed_state
+from foldwise.agent.reading.typed_state import typed_state
 from foldwise.cli.main import main
 from foldwise.cli.support.terminal_table import TerminalTable, cards_markup, read_keyboard
-from foldwise.game.action_words import label_of
 from foldwise.game.betting import RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
+from foldwise.game.text.action_words import label_of
 from foldwise.matches.table.log import line_values, state_lines
 from tests.support.places import CONFIGS, ROOT
 from tests.support.table import Table, make_settings

@@ -12,18 +12,18 @@ from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match
-from foldwise.agent.decision_kernels import describe_actions
-from foldwise.agent.policy_kernels import postprocess_policy
+from foldwise.agent.clients.client import play_match
+from foldwise.agent.following.decision_kernels import describe_actions
+from foldwise.agent.following.policy_kernels import postprocess_policy
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.betting import Action
-from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import parse_match_state
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.text.match_state import parse_match_state
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory, play_values
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import seat_values, state_lines

@@ -9,10 +9,10 @@ import pytest
 
 from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.strategy import Strategy
-from foldwise.agent.openspiel import openspiel_policy
+from foldwise.agent.reading.openspiel import openspiel_policy
+from foldwise.agent.reading.strategy_rows import StrategyTable
+from foldwise.agent.reading.typed_state import typed_state
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.strategy_rows import StrategyTable
-from foldwise.agent.typed_state import typed_state
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
 from foldwise.game.errors import DefinitionError

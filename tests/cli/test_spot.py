@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foldwise.agent.reading.typed_state import read_betting
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.agent.typed_state import read_betting
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
-from foldwise.game.hole_cards import pair_number
-from foldwise.game.range_text import pair_text, parse_range
+from foldwise.game.hands.hole_cards import pair_number
+from foldwise.game.text.range_text import pair_text, parse_range
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.spot import SpotSolver, read_spot

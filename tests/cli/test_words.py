@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from foldwise.abstraction.config import check_config
-from foldwise.agent.typed_state import hand_of_class
+from foldwise.agent.reading.typed_state import hand_of_class
 from foldwise.cli.main import main
 from foldwise.cli.support.output import ProgressLine
 from foldwise.game.errors import DefinitionError, FormatError, naming

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foldwise.game.betting import CALL, CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import IllegalActionError
-from foldwise.game.match_state import read_action
+from foldwise.game.text.match_state import read_action
 from tests.oracles.naive_rules import NaiveHand, settle_chip_by_chip
 from tests.support.generators import definitions, golden_game, random_action, random_hand
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foldwise.game import evaluator
+from foldwise.game.hands import evaluator
 from foldwise.game.kept_tables import kept_tables
 
 MODULE = "foldwise.game.cards"

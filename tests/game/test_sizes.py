@@ -6,11 +6,11 @@ from itertools import combinations, permutations
 import pytest
 
 from foldwise.cli.main import main
-from foldwise.game import counting
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import BUILT_IN_NAMES, find_definition, find_game
 from foldwise.game.sizes import measure
+from foldwise.game.trees import counting
 from tests.support.generators import GAMES, golden_game
 
 

@@ -53,7 +53,7 @@ def test_buckets_depend_on_clustering_and_its_kernels(copy):
 def test_a_module_that_is_not_imported_does_not_count(module, copy):
     before = source_hash(module)
     change(copy / "abstraction" / "strategy.py")
-    change(copy / "game" / "match_state.py")
+    change(copy / "game" / "text" / "match_state.py")
     assert source_hash(module) == before
 
 
@@ -68,6 +68,7 @@ def test_a_module_that_is_not_imported_does_not_count(module, copy):
         "import foldwise.game.constants, os",
         "import os, foldwise.game.constants as constants",
         "def later():\n    import foldwise.game.constants",
+        "MAKERS = {'three': 'foldwise.game.constants:THREE'}",
     ],
 )
 def test_all_forms_of_import_are_followed(line, tmp_path):

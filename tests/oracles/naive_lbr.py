@@ -7,10 +7,10 @@ must not occur: use sizes of the tree, or a deterministic translation.
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from foldwise.agent.following.tracker import Tracker
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import Tracker
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 
 Hand = tuple[int, ...]
 Range = dict[Hand, float]

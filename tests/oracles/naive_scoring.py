@@ -6,8 +6,8 @@ from itertools import combinations
 
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import FOLD, RAISE, Action, BettingState
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import GameDefinition, parse_definition
+from foldwise.game.hands.dealing import Deal
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import LoggedHand
 from foldwise.postprocess.language import parse_pipeline

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews, enumerate_bluff, enumerate_poker
 from foldwise.game.library import BluffGame, find_game
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 
 Infoset = tuple[int, int]
 Policy = dict[Infoset, list[float]]

@@ -4,11 +4,11 @@ import numpy as np
 
 from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.library import find_definition
-from foldwise.game.tree import ALL_IN, BetMenu, pot_size
-from foldwise.game.tree_kernels import CHANCE, FOLDED, SHOWDOWN
+from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
+from foldwise.game.trees.tree_kernels import CHANCE, FOLDED, SHOWDOWN
 from foldwise.solver.full_width.schedules import discounted
 from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame

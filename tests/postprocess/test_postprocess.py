@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from foldwise.agent.postprocess_kernels import postprocess_row
+from foldwise.agent.postprocessing.postprocess_kernels import postprocess_row
 from foldwise.postprocess import transforms
 from foldwise.postprocess.language import PipelineError, expand_sweep, parse_pipeline, parse_variants, split_variants
 from foldwise.postprocess.pipeline import ClassStep, Pipeline, RowStep

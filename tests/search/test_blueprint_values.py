@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from foldwise.game.cards import parse_cards
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.workspace import Workspace

@@ -9,10 +9,10 @@ import pytest
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import view
-from foldwise.game.showdown import RangeShowdown
+from foldwise.game.text.match_state import view
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.gadgets import GADGETS, zero_sum

@@ -5,15 +5,15 @@ import random
 import numpy as np
 import pytest
 
+from foldwise.agent.following.tracker import Tracker, make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import Tracker, make_seat
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
-from foldwise.game.dealing import Shoe
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.ranges import PublicState, TableRanges
-from tests.agent.test_tracker import wild_action
+from tests.agent.following.test_tracker import wild_action
 from tests.oracles.naive_tracker import NaiveTracker
 from tests.support.made_strategies import StandInBuckets, made_player, made_seat, short_hunl, tree_with_rows
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.table.log import state_lines
 from foldwise.postprocess.pipeline import Pipeline

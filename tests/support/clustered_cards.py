@@ -14,8 +14,8 @@ from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.config import check_config
 from foldwise.abstraction.deals.holdem_deals import two_round_joint
-from foldwise.game.evaluator import rank_hands
-from foldwise.game.hand_index import hand_index
+from foldwise.game.hands.evaluator import rank_hands
+from foldwise.game.hands.hand_index import hand_index
 from foldwise.game.library import PokerGame
 from foldwise.solver.config import RunConfig
 

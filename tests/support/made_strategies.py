@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from foldwise.abstraction.bet_sizes import make_menu
+from foldwise.agent.following.tracker import Seat, make_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import Seat, make_seat
-from foldwise.agent.translation import DEFAULT_TRANSLATION, Translation
 from foldwise.game.definition import GameDefinition
 from foldwise.game.library import find_definition
-from foldwise.game.tree import Tree, build_tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import Tree, build_tree
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.language import parse_pipeline
 
 NUM_BUCKETS = 7

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.state_reader import StateReader
+from foldwise.agent.clients.state_reader import StateReader
 from foldwise.game.library import find_game
 from tests.support.table import GOLDEN, THREE_PLAYER_LIMIT, Outcome, Table, make_settings, open_seat
 

@@ -10,7 +10,7 @@ import pytest
 
 from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
-from foldwise.game.slumbot import read_slumbot
+from foldwise.game.text.slumbot import read_slumbot
 from foldwise.matches.table.log import read_log, state_lines
 from tests.support.web_server import (
     SECONDS,

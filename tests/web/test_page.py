@@ -1,5 +1,6 @@
 """The page's own routes over real HTTP and websockets: figures equal those of the commands, and nothing hidden is told."""
 
+import contextlib
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from websockets.sync.client import connect
 
 from foldwise.cli.main import main
 from foldwise.game.cards import card_text, parse_cards
-from foldwise.game.hole_cards import pair_number
+from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
 from tests.support.web_server import SECONDS, kept_hand, session_folder, told
@@ -37,8 +38,8 @@ def open_table(server, **headers):
 class Seat:
     """A page at its table."""
 
-    def __init__(self, server, session):
-        self.line = open_table(server)
+    def __init__(self, line, session):
+        self.line = line
         self.texts: list[str] = []
         self.say({"session": session})
 
@@ -60,10 +61,17 @@ class Seat:
         return self.say({"act": text, "hand": hand["number"], "moves": hand["moves"]})
 
 
-def test_a_session_over_the_websocket(table, folder):
+@pytest.fixture
+def sit(table):
+    """Opens pages at the table; they are closed when the test ends."""
+    with contextlib.ExitStack() as lines:
+        yield lambda session: Seat(lines.enter_context(open_table(table)), session)
+
+
+def test_a_session_over_the_websocket(table, sit, folder):
     """Hands by the page: nothing hidden in any byte, the log and the totals agree, a second page sees the same hand."""
     session = begin(table, player="Ann")
-    seat = Seat(table, session)
+    seat = sit(session)
     place = session_folder(folder, session)
     checked = 0
     while seat.view["hands"] < 8:
@@ -86,20 +94,18 @@ def test_a_session_over_the_websocket(table, folder):
     assert {name for hand in hands for name in hand.names} == {"Ann", "rough"}
     while seat.view["hand"]["end"]:
         seat.say({"next": True})
-    other = Seat(table, session)
+    other = sit(session)
     assert other.view == seat.view
     moves = other.view["hand"]["moves"]
     seat.act("c")
     stale = other.say({"act": "f", "hand": other.view["hand"]["number"], "moves": moves})
     assert stale["table"] == seat.view  # what the second page wanted was said of an older state
     assert "not an answer" in seat.act("zzz")["error"] or seat.view["hand"]["end"]
-    seat.line.close()
-    other.line.close()
 
 
-def test_graph_is_what_score_says(table, folder, holdem_strategy, capsys):
+def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
     session = begin(table)
-    seat = Seat(table, session)
+    seat = sit(session)
     while seat.view["hands"] < 6:
         seat.say({"next": True}) if seat.view["hand"]["end"] else seat.act("c")
     status, graph = ask(table, "/page/graph", {"session": session})
@@ -124,12 +130,12 @@ def test_graph_is_what_score_says(table, folder, holdem_strategy, capsys):
         assert {key: shown[key] for key in printed} == printed
 
 
-def test_nothing_hidden_is_in_any_byte(table, folder):
+def test_nothing_hidden_is_in_any_byte(table, sit, folder):
     """The first hand of a session, asked about in every way the server has; each byte that comes is searched."""
     checked = 0
     for _ in range(5):
         session = begin(table, player="spy")
-        seat = Seat(table, session)
+        seat = sit(session)
         place = session_folder(folder, session)
         seed = str(json.loads((place / "session.json").read_text())["bot_seed"])
         while not seat.view["hand"]["end"]:
@@ -165,14 +171,13 @@ def test_nothing_hidden_is_in_any_byte(table, folder):
                 checked += 1
             assert not (place / "session.log").exists()
             seat.act("c")
-        seat.line.close()
     assert checked > 20
 
 
 def test_other_sites_are_kept_out(table):
     for origin in ("https://evil.example", None):
-        with pytest.raises(InvalidStatus) as refused:
-            open_table(table, origin=origin)
+        with pytest.raises(InvalidStatus) as refused, open_table(table, origin=origin):
+            pass
         assert refused.value.response.status_code == 403
     body = {"opponent": {"name": "rough"}}
     assert table.request("POST", "/page/sessions", body, {"Origin": "https://evil.example"})[0] == 403
@@ -195,8 +200,8 @@ def test_sessions_are_apart(table):
     assert ask(table, "/page/sessions", {"opponent": {"name": "rough"}, "more": 1})[0] == 400
 
 
-def test_a_seed_gives_the_same_cards_again(table):
-    first, second = (Seat(table, begin(table, seed=11)) for _ in range(2))
+def test_a_seed_gives_the_same_cards_again(table, sit):
+    first, second = (sit(begin(table, seed=11)) for _ in range(2))
     assert first.view["hand"]["cards"] == second.view["hand"]["cards"]
     assert first.view["hand"]["betting"] == second.view["hand"]["betting"]
 
@@ -275,10 +280,10 @@ def test_solve_with_progress_and_stop(table):
         assert "turn or a river" in json.loads(line.recv(timeout=SECONDS))["error"]
 
 
-def test_what_was_searched_is_revealed(table, folder):
+def test_what_was_searched_is_revealed(table, sit):
     """The bot's decisions on turn and river, worked out again from its seed: what it played had a share."""
     session = begin(table, search="fast", seed=4)
-    seat = Seat(table, session)
+    seat = sit(session)
     searched = 0
     while not searched:
         hand = seat.view["hand"]
@@ -295,7 +300,6 @@ def test_what_was_searched_is_revealed(table, folder):
             assert shares == sorted(shares, reverse=True)
             assert 0.0 < sum(shares) <= 1.0 + 1e-9
         seat.say({"next": True})
-    seat.line.close()
 
 
 def test_drills_are_scored_and_kept(table):
@@ -347,13 +351,11 @@ def test_page_is_whole_by_itself(table):
     assert b"http" not in page.replace(b"http-equiv", b"")
 
 
-def test_floods_of_messages_are_slowed(table):
-    seat = Seat(table, begin(table))
+def test_floods_of_messages_are_slowed(table, sit):
+    seat = sit(begin(table))
     for _ in range(600):
         seat.line.send("{}")
     answers = [json.loads(seat.line.recv(timeout=SECONDS)) for _ in range(600)]
     assert any("too many messages" in answer.get("error", "") for answer in answers)
-    other = Seat(table, begin(table))  # others are not affected
+    other = sit(begin(table))  # others are not affected
     assert other.view["hand"] is not None
-    seat.line.close()
-    other.line.close()

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from foldwise.game.betting import CALL_ACTION
-from foldwise.game.dealing import Shoe
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.table.log import read_log

@@ -1,5 +1,7 @@
 """k-means, histograms and OCHS against plain enumeration; public clusters against a plain reading of the paper."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
@@ -11,9 +13,9 @@ from foldwise.abstraction.cards.clustering import bins_of
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.kmeans import KMeans, centre_order
 from foldwise.game.cards import parse_cards
-from foldwise.game.evaluator import evaluator_tables, rank_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables, rank_pairs
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 
 def random_points(num_points, dimensions, seed):
@@ -169,6 +171,58 @@ def naive_clustering(distances, labels, passes, in_place, by_mean):
         if labels == before:
             break
     return labels
+
+
+def test_seedings_draw_by_weight_and_squared_distance(monkeypatch):
+    """k-means++ (Arthur and Vassilvitskii, SODA 2007): over an even grid of draws, every point as often as it should."""
+    points, weights, grid = np.array([[0, 1], [4, 1], [5, 3], [9, 9]], np.int16), np.array([2, 1, 3, 1]), 4000
+    first = [0, 2]  # centre by centre; the third is looked at
+    for euclidean in (False, True):
+        job = KMeans(points, weights, 3, euclidean=euclidean, seed=1)
+        gaps = points[:, None].astype(float) - points[first][None]
+        nearest = (np.sqrt((gaps**2).sum(axis=2)) if euclidean else np.abs(gaps).sum(axis=2)).min(axis=1)
+        drawn = np.zeros(len(points))
+        for k in range(grid):
+            job.rng = iter_uniform(
+                [0.1, middle_of(weights * distances(points, 0, euclidean) ** 2, 2), (k + 0.5) / grid]
+            )
+            centres = job._seed(np.arange(4))
+            assert (centres[:2] == points[first]).all()
+            drawn[(points == centres[2]).all(axis=1)] += 1.0 / grid
+        wanted = weights * nearest**2
+        assert drawn == pytest.approx(wanted / wanted.sum(), abs=2.0 / grid)
+
+    between = naive_distances(random_transitions(6, 25, 60, 4), 60).astype(np.int64)
+    asked = []
+
+    def choice(count, p):
+        asked.append(p)
+        return int(np.argmax(p))
+
+    fake = SimpleNamespace(integers=lambda count: 2, choice=choice)
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: fake)
+    labels = hierarchical.seed_clusters(between, 3, seed=1)
+    second = int(np.argmax(between[2]))
+    squares = between[2] ** 2, np.minimum(between[2], between[second]) ** 2
+    for p, square in zip(asked, squares, strict=True):
+        assert p == pytest.approx(square / square.sum())
+    centres = [2, second, int(np.argmax(squares[1]))]
+    assert labels.tolist() == between[:, centres].argmin(axis=1).tolist()
+
+
+def distances(points, to, euclidean):
+    gaps = points.astype(float) - points[to]
+    return np.sqrt((gaps**2).sum(axis=1)) if euclidean else np.abs(gaps).sum(axis=1)
+
+
+def middle_of(chances, place):
+    """The uniform number in the middle of a point's share."""
+    return (chances[:place].sum() + chances[place] / 2) / chances.sum()
+
+
+def iter_uniform(numbers):
+    """A generator that draws these."""
+    return SimpleNamespace(random=iter(numbers).__next__)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -19,9 +19,9 @@ from foldwise.abstraction.cards.hand_strength import RUNOUTS, STRENGTH_UNIT, Han
 from foldwise.abstraction.storage.array_folder import MANIFEST, load_arrays, save_arrays
 from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.errors import FormatError
-from foldwise.game.evaluator import evaluator_tables, rank_hands
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
+from foldwise.game.hands.evaluator import evaluator_tables, rank_hands
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 from tests.support.places import GOLDEN as GOLDEN_FOLDER
 
 DECK = [eval7.Card(card_text(card)) for card in range(52)]

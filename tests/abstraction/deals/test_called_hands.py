@@ -14,8 +14,8 @@ from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.abstraction.config import read_config
 from foldwise.abstraction.deals import called_hands as module
 from foldwise.abstraction.deals.called_hands import NUM_BOARDS, called_hands, disjoint_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS, pair_number
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS, pair_number
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse

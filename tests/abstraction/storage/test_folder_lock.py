@@ -1,11 +1,16 @@
 """One run in one folder."""
 
+import fcntl
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
+from foldwise.abstraction.storage.array_folder import kept_arrays
 from foldwise.abstraction.storage.folder_lock import lock_path, locked
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError
@@ -78,3 +83,37 @@ def test_every_command_that_writes_a_folder_holds_it(tmp_path, monkeypatch, caps
     ):
         assert main([*command, "-o", str(tmp_path / command[0])]) == 2
         assert asked[-1] == tmp_path / command[0]
+
+
+def test_what_two_want_of_the_cache_is_made_once(tmp_path, monkeypatch):
+    """The second comes while the first is still making it: it waits, and reads what the first has kept."""
+    making, waiting, go_on = threading.Event(), threading.Event(), threading.Event()
+    flock = fcntl.flock
+
+    def tell(descriptor, operation):
+        if making.is_set():
+            waiting.set()
+        flock(descriptor, operation)
+
+    def make():
+        making.set()
+        assert go_on.wait(600)
+        return {"numbers": np.arange(5)}
+
+    monkeypatch.setattr(fcntl, "flock", tell)
+    words = (tmp_path / "kept", "numbers", 1, "x", {})
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(kept_arrays, *words, make)
+        assert making.wait(600)
+        second = threads.submit(kept_arrays, *words, lambda: pytest.fail("made twice"))
+        assert waiting.wait(600)
+        go_on.set()
+        assert all(np.array_equal(one.result()["numbers"], np.arange(5)) for one in (first, second))
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["manifest.json", "numbers.npy"]
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
+    """Its folder is a file here: the superuser may write everywhere else."""
+    (tmp_path / "file").write_text("")
+    found = kept_arrays(tmp_path / "file" / "kept", "numbers", 1, "x", {}, lambda: {"numbers": np.arange(5)})
+    assert np.array_equal(found["numbers"], np.arange(5)) and not found["numbers"].flags.writeable

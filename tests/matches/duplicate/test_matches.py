@@ -23,7 +23,7 @@ from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
-from foldwise.game.evaluator import rank_hand
+from foldwise.game.hands.evaluator import rank_hand
 from foldwise.game.library import find_game
 from foldwise.matches.duplicate import processes
 from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken

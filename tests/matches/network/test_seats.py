@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import play_match
+from foldwise.agent.clients.client import play_match
 from foldwise.cli.support.local_broker import LocalBroker
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.game.library import find_definition

@@ -26,7 +26,7 @@ from foldwise.matches.network.block_player import (
 )
 from foldwise.matches.network.block_store import BLOCKS_FILE, BlockStore, open_job
 from foldwise.matches.network.connection import BrokerError, Link, read_broker
-from foldwise.matches.network.coordinator import Coordinator
+from foldwise.matches.network.coordinator import CHECKED_SHARE, Coordinator
 from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
 from foldwise.matches.network.signature import read_signer
@@ -564,6 +564,16 @@ async def test_hostile_messages_beside_a_comparison(local_broker, strategies, jo
         await within(Coordinator(broker, store, quiet).run())
     assert np.array_equal(store.values, expected)
     assert any("dropped" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("words, share", [([], CHECKED_SHARE), (["--checked", "0.5"], 0.5), (["--checked", "0"], 0.0)])
+def test_the_share_that_is_played_twice_is_an_option(words, share, local_broker, strategies, monkeypatch, capsys):
+    def coordinator(*_, checked_share, **options):
+        raise DefinitionError(f"share {checked_share}")
+
+    monkeypatch.setattr("foldwise.cli.support.network_comparison.Coordinator", coordinator)
+    assert main(["compare", str(strategies / "one"), "bot:call", "--broker", url(local_broker), *words]) == 2
+    assert f"share {share}\n" in capsys.readouterr().err
 
 
 def test_compare_says_what_it_cannot_split(strategies, capsys):

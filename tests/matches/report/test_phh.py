@@ -94,7 +94,7 @@ def test_pokerkit_sees_most_golden_hands():
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(GAME_FILES), seed=st.integers(0, 2**20))
 def test_random_hands_there_and_back(name, seed):
-    from foldwise.game.dealing import Shoe
+    from foldwise.game.hands.dealing import Shoe
 
     game, rng = golden_game(name), Random(seed)
     hand = Hand(game, next(Shoe(game, seed).deals()), seed)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
+from foldwise.agent.following.tracker import make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import make_seat
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
 from foldwise.matches.scoring.aivat import Aivat, RangeScorer

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
+from foldwise.agent.following.tracker import make_seat
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import make_seat
-from foldwise.agent.translation import Mapping, Translation
 from foldwise.game.betting import BettingState
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
+from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
-from foldwise.game.tree import FOLD_CODE
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.trees.tree import FOLD_CODE
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
@@ -139,7 +139,7 @@ def pot_and_all_in(betting: BettingState) -> list[int]:
 def test_river_play_agrees_with_the_oracle(pipeline: str) -> None:
     """Real betting against a translated, post-processed strategy; deterministic, as the oracle asks."""
     definition = short_hunl(1500)
-    translation = Translation(Mapping.PSEUDO_HARMONIC, randomised=False)
+    translation = Translation(randomised=False)
     seat = made_seat(definition, "f c 0.7p a | f c 1p | f c", seed=4, pipeline=pipeline, translation=translation)
     player = StrategyPlayer(seat, definition, StandInBuckets())
     response = LocalBestResponse(player, LbrSettings("fcpa", 3))

@@ -9,9 +9,9 @@ from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.cli.main import main
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
-from foldwise.game.hole_cards import pair_number
+from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
-from foldwise.game.match_state import MatchState, read_action
+from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.hand_import import import_hands
 from foldwise.matches.scoring.aivat_values import fit_values
 from foldwise.matches.scoring.review import BlueprintJudge, SearchJudge, review_hand, review_hands

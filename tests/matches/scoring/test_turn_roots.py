@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from foldwise.game.cards import parse_cards
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.matches.scoring.range_ends import end_value, showdown_values
 from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
 from foldwise.postprocess.pipeline import Pipeline

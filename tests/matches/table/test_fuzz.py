@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.client import VERSION_LINE, Client
+from foldwise.agent.clients.client import VERSION_LINE, Client
 from foldwise.game.definition import parse_definition
 from foldwise.matches.table.log import read_log
 from tests.support.table import drive, load_recording, make_settings, recording_names

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldwise.agent.state_reader import StateReader
+from foldwise.agent.clients.state_reader import StateReader
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.cards import parse_cards
-from foldwise.game.dealing import Deal
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import FormatError
+from foldwise.game.hands.dealing import Deal
 from foldwise.game.library import PokerGame, find_game
-from foldwise.game.match_state import read_match_state
+from foldwise.game.text.match_state import read_match_state
 from foldwise.matches.table.hand import Hand, format_value, position_of_seat, seat_of_position
 from foldwise.matches.table.log import hand_number, line_values, parse_state_line
 from foldwise.matches.table.replies import BAD_ACTION, BAD_STATE, INVALID_ACTION, LONG_ROUND, UNREQUESTED, read_answer

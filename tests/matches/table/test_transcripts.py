@@ -11,9 +11,9 @@ import pytest
 
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
-from foldwise.game.dealing import Deal, Shoe
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.match_state import parse_match_state, read_action, view
+from foldwise.game.hands.dealing import Deal, Shoe
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.text.match_state import parse_match_state, read_action, view
 from tests.oracles.naive_cards import naive_strength
 from tests.support.generators import golden_game
 from tests.support.places import GOLDEN

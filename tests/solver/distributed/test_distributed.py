@@ -17,10 +17,10 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import rank_hand
-from foldwise.game.rng import make_state
-from foldwise.game.tree import EVERY_SIZE, BetMenu, build_tree
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.evaluator import rank_hand
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.trees.tree import EVERY_SIZE, BetMenu, build_tree
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.distributed import child as child_module
 from foldwise.solver.distributed import child_kernels, top_kernels
 from foldwise.solver.distributed.batch import Batch, ChildAnswer, external_options
@@ -247,6 +247,30 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_module, "run_continuations", child_kernels.run_continuations)
 
 
+class ThreadsApart:
+    """In place of a pool: every thread's walk reads the table as the batch found it; all changes are then added up."""
+
+    def __init__(self, child: ClusterChild):
+        self._child, self._start = child, child.table.copy()
+        self._changes = np.zeros_like(child.table)
+
+    def __call__(self, max_workers: int) -> "ThreadsApart":
+        assert max_workers == len(self._child._workers)
+        return self
+
+    def __enter__(self) -> "ThreadsApart":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._child.table[:] = self._start + self._changes
+
+    def submit(self, work: Any, *arguments: Any) -> SimpleNamespace:
+        self._child.table[:] = self._start
+        result = work(*arguments)
+        self._changes += self._child.table - self._start
+        return SimpleNamespace(result=lambda: result)
+
+
 @dataclasses.dataclass
 class TinyRun:
     """Mean changes of the head's and the children's tables, spread over the whole game's rows."""
@@ -258,8 +282,8 @@ class TinyRun:
     child_change: list[Table]
 
     @classmethod
-    def of(cls, game: AbstractGame, table: Table, traverser: int, weigh_by_flops: bool) -> "TinyRun":
-        config = clustered_config(distributed={"weigh_by_flops": weigh_by_flops})
+    def of(cls, game: AbstractGame, table: Table, traverser: int, weigh_by_flops: bool, threads: int = 1) -> "TinyRun":
+        config = clustered_config(distributed={"weigh_by_flops": weigh_by_flops}, threads=threads)
         rest = make_piece(game, [0, 2], (0, 1))
         whole_top = dataclasses.replace(make_piece(game, [2, 0], (0,)), nodes=game.tree.nodes)
         whole_rest = dataclasses.replace(rest, nodes=game.tree.nodes)
@@ -318,8 +342,11 @@ class TinyRun:
                         script: Script, child: Any = child, start: Any = start, found: Any = found, batch: Any = batch
                     ) -> None:
                         child.table[:] = start
-                        child._workers[0].deal_rng = child._workers[0].walk_rng = script
-                        found.append(child.walk(batch))
+                        for worker in child._workers:
+                            worker.deal_rng = worker.walk_rng = script
+                        with pytest.MonkeyPatch.context() as patch:
+                            patch.setattr(child_module, "ThreadPoolExecutor", ThreadsApart(child))
+                            found.append(child.walk(batch))
 
                     for choices in runs(answer):
                         mean += choices.probability * found[-1].values
@@ -389,6 +416,21 @@ def test_expected_updates_are_the_full_width_ones(traverser: int) -> None:
         assert np.abs(right - scale * wrong).max() > 0.05
 
 
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("traverser", [0, 1])
+def test_two_threads_a_child_are_two_draws_of_one(traverser: int) -> None:
+    """Values are the threads' mean, so the head learns as from one; what children learn is the sum, twice CFR's."""
+    game = tiny_game()
+    table = random_tiny_table(game, 1)
+    found = TinyRun.of(game, table, traverser, weigh_by_flops=True, threads=2)
+    total = found.top_change + sum(found.child_change) / 4.0
+    assert total == pytest.approx(wanted_change(game, table, traverser), abs=1e-12)
+    config = clustered_config(threads=2)
+    piece = make_piece(game, [0, 2], (0,))
+    child = ClusterChild(game, piece, TinyDeals(0), config, 0)
+    assert child.scale == 2 / TinyDeals.share  # what its regrets are divided by
+
+
 # Runs
 
 
@@ -399,10 +441,11 @@ def exploitability(game: AbstractGame, response: ExactResponse, table: Table) ->
 
 
 def test_children_learn_as_fast_as_the_local_solver(exact_game: AbstractGame, tmp_path: Path) -> None:
-    """Exploitability after 300,000 nodes, mean of sixteen seeds, within 25% of local external sampling's.
+    """Exploitability after 300,000 nodes, mean of sixteen seeds, over that of local external sampling.
 
-    A seed's has a standard deviation of a fifth, so that the ratio of two means has one of 7%: 24 seeds gave 1.09, 0.85 and
-    0.79 with 1, 2 and 4 children. More nodes: benchmarks/distributed.py. The untrained strategy has 728 mbb.
+    A seed's has a standard deviation of 12 to 18%, so that the ratio of two means has one of 5%; 24 other seeds gave 1.09,
+    0.85 and 0.79. Seeds decide everything here: a tenth is left for other processors. More children learn more from a
+    hand, since each walks a flop of its own. More nodes: benchmarks/distributed.py. The untrained strategy has 728 mbb.
     """
     response = ExactResponse(exact_game)
     budget, seeds = 300_000, range(1, 17)
@@ -415,14 +458,14 @@ def test_children_learn_as_fast_as_the_local_solver(exact_game: AbstractGame, tm
 
     local = np.mean([reached(Mccfr(exact_game, clustered_config(seed=seed).solver)) for seed in seeds])
     assert local < 100.0
-    for children in (1, 2, 4):
+    for children, ratio in ((1, 1.09), (2, 0.86), (4, 0.81)):
         found = []
         for seed in seeds:
             config = clustered_config(children=children, seed=seed)
             run = DistributedRun(exact_game, config, tmp_path / f"{children}-{seed}", False, None)
             found.append(reached(run.head))
             run.close()
-        assert np.mean(found) < 1.25 * local
+        assert np.mean(found) == pytest.approx(ratio * local, rel=0.1)
 
 
 def run_to_end(run: DistributedRun) -> DistributedRun:

@@ -6,7 +6,7 @@ import pytest
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.game.errors import DefinitionError
-from foldwise.game.tree_kernels import CHANCE
+from foldwise.game.trees.tree_kernels import CHANCE
 from foldwise.solver.full_width.vector_game import has_exact_response
 from foldwise.solver.response.best_response import ExactResponse
 from tests.oracles.naive_solver import (

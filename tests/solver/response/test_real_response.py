@@ -11,16 +11,16 @@ import pytest
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.agent.following.tracker import make_seat
 from foldwise.agent.strategy_player import StrategyPlayer
-from foldwise.agent.tracker import make_seat
-from foldwise.game.dealing import Shoe
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.game.evaluator import rank_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.tree import Tree, build_tree
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.evaluator import rank_pairs
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.trees.tree import Tree, build_tree
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress

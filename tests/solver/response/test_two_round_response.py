@@ -9,10 +9,10 @@ from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetA
 from foldwise.abstraction.deals.holdem_deals import CardSource
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.evaluator import rank_pairs
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS
-from foldwise.game.tree_kernels import CHANCE, DECISION, FOLDED
+from foldwise.game.hands.evaluator import rank_pairs
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.response import two_round_response
 from foldwise.solver.response.best_response import ExactResponse
 from foldwise.solver.response.responses import has_response, make_response

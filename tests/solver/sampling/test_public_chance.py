@@ -12,12 +12,12 @@ import pytest
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.deals.holdem_deals import CardSource
-from foldwise.game.evaluator import evaluator_tables
-from foldwise.game.hand_index import hand_index
-from foldwise.game.hole_cards import PAIR_CARDS
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hand_index import hand_index
+from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.library import PokerGame, find_game
-from foldwise.game.rng import make_state
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
 from foldwise.solver.regret_kernels import normalise_sums

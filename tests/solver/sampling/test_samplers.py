@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.game.rng import make_state
-from foldwise.game.rng_kernels import next_uniform
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.primitives.rng_kernels import next_uniform
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.regret_kernels import draw_action
 from foldwise.solver.sampling import sampling_kernels
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
@@ -125,7 +125,9 @@ def expected_change(
     [
         ("chance", PLAIN, 6),
         ("external", PLAIN, 12),
+        ("external", PLAIN._replace(sum_weight=3.0), 12),
         ("outcome", PLAIN, 40),
+        ("average", PLAIN._replace(epsilon=0.3, tau=0.6, sum_weight=64.0), 40),
         ("outcome", PLAIN._replace(epsilon=1.0), 20),
         ("average", PLAIN._replace(epsilon=0.05, tau=1.0), 40),
         ("average", PLAIN._replace(epsilon=0.3, tau=0.6, beta=0.5, sum_scale=2.0), 40),
@@ -152,6 +154,7 @@ def test_expected_updates_are_the_full_width_ones(
                 both = sampler == "chance"
                 regret = wanted_regrets[infoset] if both or player == traverser else zeros
                 total = wanted_sums[infoset] if both or player != traverser else zeros
+                total = [options.sum_weight * value for value in total]
                 assert changed_regrets[infoset] == pytest.approx(regret, abs=1e-12)
                 assert changed_sums[infoset] == pytest.approx(total, abs=1e-12)
 

@@ -14,8 +14,8 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import check_config
 from foldwise.game.errors import DefinitionError
-from foldwise.game.rng import make_state
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.primitives.rng import make_state
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.full_width import vector_kernels
 from foldwise.solver.full_width.vector_game import make_vector_game

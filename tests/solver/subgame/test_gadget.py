@@ -6,9 +6,9 @@ import pytest
 from foldwise.game.arrays import Float
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS
-from foldwise.game.tree import ALL_IN, BetMenu
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.hole_cards import NUM_PAIRS
+from foldwise.game.trees.tree import ALL_IN, BetMenu
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
 from tests.oracles.naive_subgame import SlowSolver, reached

@@ -8,10 +8,10 @@ import pytest
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS, PAIR_CARDS
-from foldwise.game.showdown import RangeShowdown
-from foldwise.game.tree import ALL_IN, BetMenu, pot_size
-from foldwise.game.tree_kernels import DECISION
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.showdown import RangeShowdown
+from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.subgame.subgame import _VALUE, Subgame
 from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges

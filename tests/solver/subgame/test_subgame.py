@@ -6,10 +6,10 @@ import pytest
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hole_cards import NUM_PAIRS
+from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.library import find_definition
-from foldwise.game.tree import ALL_IN, BetMenu, build_tree, pot_size
-from foldwise.game.tree_kernels import CHANCE, DECISION
+from foldwise.game.trees.tree import ALL_IN, BetMenu, build_tree, pot_size
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import build_subtree
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges

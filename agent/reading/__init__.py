@@ -1,0 +1,4 @@
+"""Reading a strategy: its rows at states somebody types, as a table, and as OpenSpiel's policy.
+
+Imports `following`.
+"""

@@ -1,0 +1,249 @@
+"""`make mutants`: do the tests notice a wrong sign, weight or comparison?
+
+One place at a time is changed in a copy of the checkout, and the tests that name the changed module are run on it. A mutant
+they pass survives: either a test is missing, or the change makes no difference. Places are drawn with a seed from the
+solver, post-processing, translation and scoring. Ends with the survivors and their share; `-o` keeps all as JSON.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+
+from foldwise.game.compiled import cache_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/translation*.py", "matches/scoring/*.py")
+LATEST_SECONDS = 3600.0  # for what waits without working
+_SPARE_CPU_SECONDS = 120  # and five times what the tests take on the unchanged code
+_BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
+_COMPARED = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "=="}
+_CALLED = {"min": "max", "max": "min"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: at `start` of a file's text, `old` becomes `new`."""
+
+    file: str
+    line: int
+    start: int
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.old} -> {self.new}"
+
+
+@dataclass
+class Outcome:
+    """A mutant with the tests that were run on it, and the first of them to fail."""
+
+    mutant: Mutant
+    tests: list[str]
+    survived: bool
+    noticed_by: str = ""
+    source: str = field(default="")  # the line as it was
+
+
+def find_mutants(path: Path) -> Iterator[Mutant]:
+    """Every change that can be made to a file, in the order of its text."""
+    text = path.read_text()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    raw = text.encode()
+
+    def place(line: int, column: int) -> int:
+        return len(raw[: starts[line - 1] + column].decode())
+
+    def between(left: ast.expr, right: ast.expr, new: str) -> Iterator[Mutant]:
+        """The operator that stands between two operands."""
+        assert left.end_lineno is not None and left.end_col_offset is not None
+        first, last = place(left.end_lineno, left.end_col_offset), place(right.lineno, right.col_offset)
+        middle = text[first:last]
+        old = middle.strip("() \t\n")
+        if old and "#" not in middle:
+            yield mutant(left.end_lineno, first + middle.index(old), old, new)
+
+    def mutant(line: int, start: int, old: str, new: str) -> Mutant:
+        return Mutant(path.relative_to(ROOT).as_posix(), line, start, old, new)
+
+    for node in _in_functions(ast.parse(text)):
+        match node:
+            case ast.BinOp(left, operator, right) if type(operator) in _BINARY and not _holds_text(node):
+                yield from between(left, right, _BINARY[type(operator)])
+            case ast.AugAssign(target, operator, value) if type(operator) in _BINARY and not _holds_text(value):
+                yield from between(target, value, f"{_BINARY[type(operator)]}=")
+            case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARED:
+                yield from between(left, right, _COMPARED[type(operator)])
+            case ast.UnaryOp(ast.USub(), ast.Name() | ast.Call() | ast.Attribute() | ast.Subscript()):
+                yield mutant(node.lineno, place(node.lineno, node.col_offset), "-", "+")
+            case ast.Call(ast.Name(name)) if name in _CALLED and len(node.args) == 2:
+                yield mutant(node.lineno, place(node.lineno, node.col_offset), name, _CALLED[name])
+            case ast.Constant(float(number)) if number not in (0.0, float("inf")):
+                start = place(node.lineno, node.col_offset)
+                assert node.end_lineno is not None and node.end_col_offset is not None
+                old = text[start : place(node.end_lineno, node.end_col_offset)]
+                yield mutant(node.lineno, start, old, repr(2.0 * number))
+
+
+def _in_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """What functions do: no annotations, defaults or decorators, nothing that only words an error."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            waiting: list[ast.AST] = list(function.body)
+            while waiting:
+                node = waiting.pop(0)
+                if isinstance(node, (ast.Raise, ast.Assert, ast.FunctionDef, ast.JoinedStr)):
+                    continue
+                yield node
+                left_out = [node.annotation] if isinstance(node, ast.AnnAssign) else []
+                waiting += [child for child in ast.iter_child_nodes(node) if child not in left_out]
+
+
+def _holds_text(node: ast.AST) -> bool:
+    """Whether an operator joins text or paths, as far as the source shows."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, str)):
+            return True
+        name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+        if any(word in name.lower() for word in ("folder", "path", "parent", "text")):
+            return True
+    return False
+
+
+@cache
+def tests_of(file: str) -> tuple[str, ...]:
+    """The test files that import a module, or one beside it that drives it; where there are none, those of its shelf."""
+    package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
+    beside = [path.stem for path in (ROOT / file).parent.glob("*.py") if f".{name} import" in path.read_text()]
+    own_tests = sorted((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
+    for names in ([name], beside):
+        found = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if _imports(path, package, names)]
+        in_shelf = [path for path in found if path in own_tests]
+        if found:
+            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or [*own_tests, *found])
+    return tuple(path.relative_to(ROOT).as_posix() for path in own_tests)
+
+
+def _imports(path: Path, package: str, names: list[str]) -> bool:
+    text = path.read_text()
+    by_name = f"from foldwise.{package} import" in text
+    return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
+
+
+class Copy:
+    """A copy of the checkout in which one file at a time is changed."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder / "checkout"
+        self._cache = folder / "cache"
+        (self._cache / "numba").mkdir(parents=True)
+        for kept in [*cache_folder().iterdir(), *cache_folder().glob("numba/*")]:  # what is unchanged is not made again
+            if kept.name != "numba":
+                (self._cache / kept.relative_to(cache_folder())).symlink_to(kept)
+        names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in names.splitlines():
+            target = self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target, follow_symlinks=False)
+        self._usual: dict[tuple[str, ...], float] = {}  # CPU seconds of tests on the unchanged code
+
+    def try_mutant(self, mutant: Mutant) -> Outcome:
+        tests = tests_of(mutant.file)
+        path = self.folder / mutant.file
+        whole = path.read_text()
+        if tests not in self._usual:
+            code, output, seconds = self._test(tests, None)
+            if code != 0:
+                raise SystemExit(f"tests fail on the unchanged code: {' '.join(tests)}\n{output}")
+            self._usual[tests] = seconds
+        before = set(self._compiled())
+        path.write_text(whole[: mutant.start] + mutant.new + whole[mutant.start + len(mutant.old) :])
+        try:
+            code, output, _ = self._test(tests, int(5 * self._usual[tests]) + _SPARE_CPU_SECONDS)
+        finally:
+            path.write_text(whole)
+        for folder in set(self._compiled()) - before:
+            shutil.rmtree(folder)
+        failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        noticed = failed[0].split(" - ")[0] if failed else f"ended with {code}"
+        line = whole.splitlines()[mutant.line - 1].strip()
+        return Outcome(mutant, list(tests), code == 0, "" if code == 0 else noticed, line)
+
+    def _compiled(self) -> list[Path]:
+        return list((self._cache / "numba").glob("*"))
+
+    def _test(self, tests: tuple[str, ...], cpu_seconds: int | None) -> tuple[int, str, float]:
+        """Exit code, output and CPU seconds; beyond the limit the kernel ends it, however busy the machine is."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            "FOLDWISE_CACHE": str(self._cache),
+            "NUMBA_OPT": "1",  # most of the time goes into compiling what is run for a moment
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+        def limit() -> None:
+            if cpu_seconds is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=environment,
+                preexec_fn=limit,
+                capture_output=True,
+                text=True,
+                timeout=LATEST_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return -1, "", LATEST_SECONDS
+        return done.returncode, done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200, help="mutants to try")
+    parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
+    parser.add_argument("--only", default="", help="files whose name holds this")
+    parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
+    parser.add_argument("-o", type=Path, help="where all outcomes go, as JSON")
+    options = parser.parse_args()
+    files = sorted(path for pattern in MUTATED for path in ROOT.glob(pattern) if options.only in path.as_posix())
+    places = [mutant for path in files for mutant in find_mutants(path)]
+    chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
+        copy = Copy(Path(folder))
+        for mutant in chosen:
+            if resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > options.cpu_seconds:
+                break
+            outcome = copy.try_mutant(mutant)
+            outcomes.append(outcome)
+            verdict = "SURVIVED" if outcome.survived else outcome.noticed_by
+            print(f"{len(outcomes)}/{len(chosen)} {mutant}: {verdict}", flush=True)
+            if options.o:
+                options.o.write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
+    survivors = [outcome for outcome in outcomes if outcome.survived]
+    for outcome in survivors:
+        print(f"{outcome.mutant}\n    {outcome.source}")
+    print(f"{len(survivors)} of {len(outcomes)} survived, of {len(places)} places in {len(files)} files")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

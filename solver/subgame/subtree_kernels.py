@@ -1,0 +1,120 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Small subtrees on one board walked level by level instead of depth first: their ends are settled in lanes.
+
+A block is one or more of them, enough to fill lanes and few enough to stay in the cache. Down the block strategies and
+reaches, then all showdowns and all folds, eight at a time, then values up the block.
+
+n: hands of the board; M: most nodes of a block; R: most actions of its decisions together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foldwise.game.compiled import kernel
+from foldwise.game.hands.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
+from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
+from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
+from foldwise.solver.subgame.hand_kernels import match_hands, multiply, share_reach, value_decision
+
+
+class Blocks(NamedTuple):
+    """Subtrees that are walked as wholes. In `node` the tops come first, and children side by side after their parent."""
+
+    number: np.ndarray  # int32[N]: the block of which a node inside of a piece is the only top; else -1
+    of_leaf: np.ndarray  # int32[K]: the block whose first top stands behind a leaf; else -1
+    num_tops: np.ndarray  # int32[blocks]
+    start: np.ndarray  # int32[blocks + 1]: where each begins in the next three
+    node: np.ndarray  # int32[nodes of all]
+    child: np.ndarray  # int32[nodes of all]: place within the block of the first child
+    row: np.ndarray  # int32[nodes of all]: of a decision's first action, among the block's actions
+
+
+class BlockFrames(NamedTuple):
+    """Scratch of one thread."""
+
+    reach: np.ndarray  # float32[2, M, n]
+    reach_at: np.ndarray  # int32[2, M]: where the player's reach at a node is stored
+    sigma: np.ndarray  # float32[R, n]
+    value: np.ndarray  # float32[M, n]
+    total: np.ndarray  # float32[n]
+    ends: np.ndarray  # int64[M]
+    lanes: LaneSums
+
+
+@kernel(_nrt=False)
+def _settle(nodes, block_nodes, kind, traverser, board, frames):
+    """Values of all ends of one kind."""
+    count = 0
+    for i in range(block_nodes.size):
+        if nodes[block_nodes[i]].kind == kind:
+            frames.ends[count] = i
+            count += 1
+    lanes = frames.lanes
+    reach_at = frames.reach_at[1 - traverser]
+    for first in range(0, count, WIDTH):
+        for lane in range(WIDTH):
+            i = frames.ends[min(first + lane, count - 1)]  # lanes left over do the last one again
+            node = nodes[block_nodes[i]]
+            lanes.picked[lane] = reach_at[i]
+            lanes.targets[lane] = i
+            lanes.scales[lane] = -node.value if kind == FOLDED and node.player == traverser else node.value
+        to_lanes(frames.reach[1 - traverser], lanes.picked, lanes.reach)
+        if kind == FOLDED:
+            settle_fold_lanes(board, lanes)
+        else:
+            settle_showdown_lanes(board, lanes)
+        from_lanes(lanes.values, lanes.scales, lanes.targets, frames.value)
+
+
+@kernel(_nrt=False)
+def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, frames):
+    """Values of the traverser's hands, left in `frames.value`, that of the tops first; returns nodes visited.
+
+    Reaches of the tops are the caller's, in the first places.
+    """
+    first, last = blocks.start[block], blocks.start[block + 1]
+    block_nodes, child, row = blocks.node[first:last], blocks.child[first:last], blocks.row[first:last]
+    source = sums if rules.averages else regrets
+    for top in range(blocks.num_tops[block]):
+        frames.reach_at[0, top] = top
+        frames.reach_at[1, top] = top
+    for i in range(block_nodes.size):
+        node = nodes[block_nodes[i]]
+        if node.kind != DECISION:
+            continue
+        player, num_actions = np.int64(node.player), np.int64(node.num_children)
+        weights = source[node.base : node.base + num_actions]
+        reach = frames.reach[player, frames.reach_at[player, i]]
+        below = child[i]
+        for a in range(num_actions):
+            frames.reach_at[1 - player, below + a] = frames.reach_at[1 - player, i]
+            frames.reach_at[player, below + a] = below + a
+        if player != traverser:
+            share_reach(weights, reach, frames.reach[player, below : below + num_actions], frames.total)
+            continue
+        sigma = frames.sigma[row[i] : row[i] + num_actions]
+        match_hands(weights, sigma, frames.total)
+        for a in range(num_actions):
+            if nodes[block_nodes[below + a]].kind == DECISION:  # at an end his own reach is not asked for
+                multiply(reach, sigma[a], frames.reach[player, below + a])
+
+    _settle(nodes, block_nodes, SHOWDOWN, traverser, board, frames)
+    _settle(nodes, block_nodes, FOLDED, traverser, board, frames)
+
+    for i in range(block_nodes.size - 1, -1, -1):
+        node = nodes[block_nodes[i]]
+        if node.kind == DECISION:
+            num_actions = np.int64(node.num_children)
+            value_decision(
+                node,
+                traverser,
+                frames.sigma[row[i] : row[i] + num_actions],
+                frames.value[child[i] : child[i] + num_actions],
+                frames.reach[traverser, frames.reach_at[traverser, i]],
+                regrets,
+                sums,
+                rules,
+                frames.value[i],
+            )
+    return block_nodes.size
