@@ -14,8 +14,6 @@ from foldwise.game.compiled import kernel
 from foldwise.game.primitives.rng_kernels import next_bits
 
 _DROPPED = np.uint64((1 << 29) - 1)  # bits of the fraction, from double to single precision
-_LCG_FACTOR = np.uint64(6364136223846793005)  # Knuth's MMIX
-_LCG_STEP = np.uint64(1442695040888963407)
 _HIGH = np.uint64(64 - 29)
 _NO_BITS = np.uint64(0)
 
@@ -34,8 +32,10 @@ def round_randomly(value, bits):
 
 @kernel
 def more_bits(bits):
-    """Bits for the next entry of a row: a linear congruential step, whose upper bits are the good ones."""
-    return bits * _LCG_FACTOR + _LCG_STEP
+    """Bits for the next entry of a row: a step of Marsaglia's xorshift (Journal of Statistical Software 2003)."""
+    bits ^= bits << np.uint64(13)
+    bits ^= bits >> np.uint64(7)
+    return bits ^ (bits << np.uint64(17))
 
 
 def rounding_bits(table, rng):
