@@ -45,7 +45,8 @@ demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo_network
 
 # The files that take longest come first, so that both processes end together.
-LONGEST := $(addprefix tests/,solver/distributed/test_distributed_ray.py solver/sampling/test_public_chance.py \
+LONGEST := $(addprefix tests/,web/test_browser.py solver/distributed/test_distributed_ray.py test_docs.py web/test_page.py \
+	test_wheel.py web/test_door.py solver/sampling/test_public_chance.py \
 	solver/sampling/test_vector_sampling.py abstraction/deals/test_sequences.py matches/scoring/test_lbr_run.py \
 	matches/network/test_workers.py matches/network/test_seats.py)
 test: $(READY)

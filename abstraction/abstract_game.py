@@ -72,7 +72,8 @@ class DealSource(Protocol):
         """Fill `buckets` [B, 2, S] and `outcome_rows` [B] with independent deals."""
 
 
-def _hash_arrays(*arrays: npt.NDArray[Any]) -> str:
+def hash_arrays(*arrays: npt.NDArray[Any]) -> str:
+    """A hash of what arrays hold, their types and shapes."""
     digest = xxhash.xxh3_128()
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -101,7 +102,7 @@ class JointSource:
     @property
     def fingerprint(self) -> str:
         parts = (self.joint.buckets, self.joint.outcome_row, self.joint.probability, self.joint.outcomes)
-        return _hash_arrays(*parts)
+        return hash_arrays(*parts)
 
     def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
         keep, other = self.joint.alias
@@ -127,7 +128,7 @@ class AbstractGame:
     @property
     def fingerprint(self) -> str:
         """Identifies the abstract game: a different tree or different deals give a different fingerprint."""
-        return f"{_hash_arrays(self.tree.nodes)[:16]}-{self.deals.fingerprint[:16]}"
+        return f"{hash_arrays(self.tree.nodes)[:16]}-{self.deals.fingerprint[:16]}"
 
     @property
     def max_actions(self) -> int:

@@ -109,10 +109,7 @@ class Strategy:
 
     def abstraction_config(self) -> AbstractionConfig:
         """The part of the config that defines the abstract game."""
-        fields = {key: value for key, value in self.manifest.config.items() if key in AbstractionConfig.model_fields}
-        if not is_built_in(self.manifest.game):
-            fields["definition"] = self.manifest.definition
-        return check_config(fields, AbstractionConfig, str(self.folder))
+        return solved_config(self.manifest, str(self.folder))
 
     @property
     def stored(self) -> npt.NDArray[Any]:
@@ -159,6 +156,14 @@ class Strategy:
         policy = np.empty(game.num_entries, dtype=np.float32)
         dequantise(game.tree.nodes, game.deals.num_buckets, self._stored, policy)
         return policy
+
+
+def solved_config(manifest: StrategyManifest, source: str) -> AbstractionConfig:
+    """The part of a strategy's config that defines the abstract game; `source` is named in errors."""
+    fields = {key: value for key, value in manifest.config.items() if key in AbstractionConfig.model_fields}
+    if not is_built_in(manifest.game):
+        fields["definition"] = manifest.definition
+    return check_config(fields, AbstractionConfig, source)
 
 
 def stored_dtype(num_entries: int) -> npt.DTypeLike:

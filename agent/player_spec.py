@@ -1,7 +1,7 @@
 """How a player is written: read once where it comes in, printed one way.
 
     player   = [ name "=" ] ( "bot:" word | "strategy:" strategy | "python:" file ":" class | "cmd:" program )
-    strategy = folder { "|" step } [ "|" translation ]
+    strategy = ( folder | packed file | "default" ) { "|" step } [ "|" translation ]
 
 The last part of a strategy is a translation if it reads as one; all between the folder and it is post-processing, which
 stays text here: who makes the player reads it. Examples: `bot:call`, `strategy:runs/small|threshold(0.1)|purify`,
@@ -15,9 +15,10 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
+from foldwise.abstraction.named_strategy import find_strategy
 from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
-from foldwise.agent.postprocessing.program import program_words, resolve_program
 from foldwise.agent.postprocessing.python_rules import resolve_rules
+from foldwise.agent.program import program_words, resolve_program
 from foldwise.game.errors import DefinitionError
 from foldwise.game.python_file import PYTHON, resolve_name
 
@@ -53,9 +54,9 @@ class PlayerSpec:
 
     @property
     def folder(self) -> Path:
-        """A strategy's folder."""
+        """A strategy's folder; what is packed, as `default` is, is unpacked by the first who asks."""
         assert self.kind == PlayerKind.STRATEGY
-        return Path(self.subject)
+        return find_strategy(self.subject)
 
     def short(self) -> str:
         """For people: the alias, or the name without the folders of this machine and without the default translation."""

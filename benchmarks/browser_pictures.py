@@ -33,7 +33,7 @@ _IN_DOCS = {
     "watch-desktop": "browser-watch",
     "train-desktop": "browser-train",
 }
-_COLOURS = 128
+_COLOURS = 256
 
 
 @contextlib.contextmanager
@@ -41,7 +41,15 @@ def serving(strategy: Path, folder: Path) -> Iterator[str]:
     """A server of its own, with two matches to watch."""
     runs = folder / "runs"
     for name, opponent, hands in (("against-rules", "bot:strength", 1000), ("against-caller", "bot:call", 400)):
-        words = ["match", f"strategy:{strategy}", opponent, "--hands", str(hands), "-o", str(runs / name)]
+        words = [
+            "match",
+            f"{strategy.name}=strategy:{strategy}",
+            opponent,
+            "--hands",
+            str(hands),
+            "-o",
+            str(runs / name),
+        ]
         if foldwise(words):
             sys.exit("the match could not be played")
     words = [

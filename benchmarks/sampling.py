@@ -2,7 +2,7 @@
 
 python benchmarks/sampling.py            tables up to 325 MB, about two minutes
 python benchmarks/sampling.py --full     also two-nl-36's 3.2 GB
-python benchmarks/sampling.py --precisions two-nl-28 two-nl-36      external sampling in double and in single precision, by turns
+python benchmarks/sampling.py --precisions two-nl-28 two-nl-36      external sampling in both precisions, by turns
 python benchmarks/sampling.py --presets configs/hunl-medium.toml    these instead, with their real cards (built once)
 
 Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested

@@ -7,6 +7,7 @@ behind; broker and workers must not grow. Ends with one JSON object; exit code 1
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -56,11 +57,10 @@ class Part:
             self.process.kill()
         self.process.wait()
 
-    def memory_kb(self) -> int:
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-        return 0
+    @property
+    def life(self) -> tuple[str, int]:
+        """This process of the part: another after each start."""
+        return self.name, self.process.pid
 
 
 def our_processes() -> dict[int, str]:
@@ -144,6 +144,32 @@ class BrokerPart(Part):
     def kill(self) -> None:
         self._broker.kill()
 
+    @property
+    def life(self) -> tuple[str, int]:
+        return self.name, self._broker.process
+
+
+class Memory:
+    """What each process holds, round by round: one that is killed begins anew."""
+
+    def __init__(self) -> None:
+        self._lives: dict[tuple[str, int], list[int]] = {}
+
+    def look(self, parts: list[Part]) -> None:
+        for part in parts:
+            with contextlib.suppress(OSError):  # killed a moment ago
+                status = Path(f"/proc/{part.life[1]}/status").read_text().split()
+                self._lives.setdefault(part.life, []).append(int(status[status.index("VmRSS:") + 1]))
+
+    def longest(self) -> dict[str, list[int]]:
+        """Of every part the life of most rounds: KB after each."""
+        ordered = sorted(self._lives.items(), key=lambda life: len(life[1]))
+        return {name: seen for (name, _), seen in ordered}
+
+    def growing(self) -> dict[str, list[int]]:
+        """Lives that grew by a tenth and five megabytes after their first rounds, in which caches fill."""
+        return {name: kb for (name, _), kb in self._lives.items() if len(kb) > 3 and kb[-1] > 1.1 * kb[2] + 5_000}
+
 
 def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
     os.environ.update(environment())
@@ -168,7 +194,7 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
     offer = ("worker", "--broker", broker.url, "--strategies", strategy.parent, "--threads", 1, "--patience", 3600)
     workers = [Part(folder, name, foldwise(*offer, "--name", name)) for name in ("north", "south")]
     parts += workers
-    start, rounds, memory = time.monotonic(), 0, []
+    start, rounds, memory = time.monotonic(), 0, Memory()
     try:
         while time.monotonic() - start < seconds:
             played, split = folder / f"match-{rounds}", folder / f"compare-{rounds}"
@@ -190,7 +216,7 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
             if printed:
                 found = json.loads(printed)
                 soak.check(_cells(found) == _cells(expected), f"{split.name} is not the undisturbed comparison")
-            memory.append(sum(worker.memory_kb() for worker in workers if worker.process.poll() is None))
+            memory.look(parts)
             for done in (played, split):
                 shutil.rmtree(done, ignore_errors=True)
             rounds += 1
@@ -207,13 +233,12 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
     while (left := our_processes()) and time.monotonic() < deadline:
         time.sleep(0.2)  # orphans cannot be waited for
     soak.check(not left, f"left running: {left}")
-    settled = memory[len(memory) // 4 :] or [0]
-    soak.check(max(settled) < 1.5 * settled[0] + 50_000, f"workers grew: {memory} KB")
+    soak.check(not memory.growing(), f"memory is not flat: {memory.growing()} KB")
     hands = rounds * (2 * HANDS + 4 * 2 * 20 * HANDS)
     return {
         "seconds": round(time.monotonic() - start, 1), "rounds": rounds, "hands": hands, "seed": seed,
-        "broker": broker.name, **soak.counts, "workers_kb": memory[-1:] and [memory[0], memory[-1]],
-        "left_behind": len(left), "problems": soak.problems,
+        "broker": broker.name, **soak.counts, "kb_by_round": memory.longest(), "left_behind": len(left),
+        "problems": soak.problems,
     }  # fmt: skip
 
 

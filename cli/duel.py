@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DuelRequest:
-    directory: StrategyArgument
+    directory: StrategyArgument = Path(DEFAULT)
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
     postprocess: PostprocessOption = "none"
     search: SearchOption = "off"
@@ -45,10 +46,13 @@ class DuelRequest:
 
 
 def duel(request: DuelRequest) -> int:
-    """Play against a strategy in this terminal: starts a dealer, the bot and your seat.
+    """Play against a strategy in this terminal, by default the one that comes with foldwise: starts a dealer, the bot
+    and your seat.
 
     Your bankroll is kept from session to session; foldwise report draws it. While you play, hint says what the strategy
     would do in your place, and why what the bot considered in the hand before. Leaving with q folds the hand.
+
+    Example: foldwise duel
 
     Example: foldwise duel runs/small --reveal --postprocess "new(0.2)"
 

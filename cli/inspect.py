@@ -1,8 +1,8 @@
 """`foldwise inspect`: what a strategy does in a typed state."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -42,6 +42,27 @@ class InspectRequest:
     as_json: JsonOption = False
 
 
+class InspectResult(TypedDict, total=False):
+    """The first state's decision; all of them where several were asked for; nothing but the picture where none was."""
+
+    state: str
+    node: int
+    abstract_betting: str
+    steps: list[dict[str, object]]
+    hand: str
+    bucket: int
+    reached: bool
+    actions: list[str]
+    abstract_actions: list[str]
+    probabilities: list[float]
+    postprocessed: list[float]
+    action: str
+    seconds: float
+    visits: float | None
+    states: list["InspectResult"]
+    png: str
+
+
 def inspect(request: InspectRequest) -> None:
     """Print a strategy's row in a state: the hand, its bucket, how often the solver reached it, and the probabilities.
 
@@ -70,12 +91,10 @@ def inspect(request: InspectRequest) -> None:
         _check_state(state)
     decisions = [player.explain(state)[0] for state in looked_at]
     visits = [_visits(opened.strategy, decision) for decision in decisions]
-    result: dict[str, Any] = {}
-    if decisions:
-        described = [_as_dict(decision, count) for decision, count in zip(decisions, visits)]
-        result = {**described[0]}
-        if len(decisions) > 1:
-            result["states"] = described
+    described = [_described(decision, count) for decision, count in zip(decisions, visits)]
+    result: InspectResult = {**described[0]} if described else {}
+    if len(described) > 1:
+        result["states"] = described
     if png is not None:
         _draw(player, definition, betting, png)
         result["png"] = str(png)
@@ -112,11 +131,23 @@ def _visits(strategy: "Strategy", decision: "Decision") -> float | None:
     return read_visits(strategy.folder, first_entry, num_actions, strategy.manifest.iterations)
 
 
-def _as_dict(decision: "Decision", visits: float | None) -> dict[str, Any]:
-    fields = asdict(decision)
-    fields["steps"] = [step._asdict() for step in decision.steps]
-    fields["visits"] = visits
-    return fields
+def _described(decision: "Decision", visits: float | None) -> InspectResult:
+    return {
+        "state": decision.state,
+        "node": decision.node,
+        "abstract_betting": decision.abstract_betting,
+        "steps": [step._asdict() for step in decision.steps],
+        "hand": decision.hand,
+        "bucket": decision.bucket,
+        "reached": decision.reached,
+        "actions": decision.actions,
+        "abstract_actions": decision.abstract_actions,
+        "probabilities": decision.probabilities,
+        "postprocessed": decision.postprocessed,
+        "action": decision.action,
+        "seconds": decision.seconds,
+        "visits": visits,
+    }
 
 
 def _show(decision: "Decision", betting: "BettingState", visits: float | None, postprocess: str) -> None:

@@ -41,6 +41,7 @@ COMMANDS = (
     "review",
     "export",
     "convert",
+    "pack",
     "verify",
     "serve",
     "bench",

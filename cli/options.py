@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.matches.scores import SCORES
 
 MOST_HANDS = 10**9  # of any match: more would not end
@@ -18,7 +19,10 @@ ConfigArgument = Annotated[
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the config; repeatable.")
 ]
-StrategyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A strategy folder, as solve writes it.")]
+StrategyArgument = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", callback=typed_folder, help="A strategy folder, a packed strategy, or default."),
+]
 PostprocessOption = Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")]
 TranslationOption = Annotated[str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")]
 

@@ -10,6 +10,7 @@ import typer
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.search_option import SearchOption, searching
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class PlayRequest:
     player: Annotated[
-        str, typer.Argument(metavar="DIR", help="A strategy folder, a player such as bot:call, or human.")
+        str, typer.Argument(metavar="DIR", help="A strategy folder, default, a player such as bot:call, or human.")
     ]
     host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
@@ -44,7 +45,10 @@ class PlayRequest:
         typer.Option(help="Seconds after which check or fold is answered: 5, for a person 600.", min=0.001),
     ] = None
     reveal: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With human: the bot's strategy, to explain it after showdowns.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", callback=typed_folder, help="With human: the bot's strategy, to explain it after showdowns."
+        ),
     ] = None
     broker: BrokerOption = None
     table: Annotated[str | None, typer.Option(help="With --broker: the table to play at.")] = None
@@ -89,6 +93,8 @@ def play(request: PlayRequest) -> int:
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
 
     Example: foldwise play runs/small 127.0.0.1 9001 --search fast --explain
+
+    Example: foldwise play default 127.0.0.1 9001
 
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 

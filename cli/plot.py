@@ -9,12 +9,15 @@ import typer
 from foldwise.cli.options import JsonOption, OverwriteOption
 from foldwise.cli.support.output import emit, stdout
 from foldwise.cli.support.outputs import check_picture
+from foldwise.cli.support.strategies import typed_folders
 from foldwise.game.errors import DefinitionError
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlotRequest:
-    directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Strategy folders.")]
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", callback=typed_folders, help="Strategy folders.")
+    ]
     x: Annotated[str, typer.Option(help="nodes, seconds or iterations.")] = "nodes"
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The picture: .png, .pdf or .svg.")] = (
         Path("convergence.png")

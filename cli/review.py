@@ -8,6 +8,7 @@ import typer
 
 from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 _MODES = ("off", "fast", "normal", "deep")
@@ -23,7 +24,10 @@ class ReviewRequest:
         ),
     ]
     strategy: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The strategy that judges; without it only statistics are shown.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", callback=typed_folder, help="The strategy that judges; without it only statistics are shown."
+        ),
     ] = None
     search: Annotated[
         str, typer.Option(metavar="MODE", help="Judge turn and river by a solve: off, fast, normal, deep.")
@@ -49,7 +53,7 @@ def review(request: ReviewRequest) -> None:
     from foldwise.agent.strategy_player import OpenStrategy, check_same_game
     from foldwise.cli.support.players import typed_strategy
     from foldwise.matches.duplicate.match import default_jobs
-    from foldwise.matches.report.hand_import import read_hands
+    from foldwise.matches.report.hand_import import read_one_game
     from foldwise.matches.scoring.review import BlueprintJudge, Judge, SearchJudge, review_hands
     from foldwise.matches.scoring.scorers import open_with_values
 
@@ -58,7 +62,7 @@ def review(request: ReviewRequest) -> None:
         raise DefinitionError(f"--search {search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
     if strategy is None and search != "off":
         raise DefinitionError("--search: give --strategy DIR, whose ranges the solve begins with")
-    imported = read_hands(source, request.game)
+    imported = read_one_game(source, request.game)
     names = {name for hand in imported.hands for name in hand.names}
     for name in player or ():
         if name not in names:

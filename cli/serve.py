@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import BrokerOption, JsonOption
 from foldwise.cli.support.output import stderr, stdout
+from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
 from foldwise.game.errors import DefinitionError
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -21,7 +23,11 @@ _MODES = ("off", "fast", "normal", "deep")
 class ServeRequest:
     strategy: Annotated[
         Path | None,
-        typer.Argument(metavar="STRATEGY", help="A strategy folder: the first opponent, and the HTTP door's."),
+        typer.Argument(
+            metavar="STRATEGY",
+            callback=typed_folder,
+            help="A strategy folder: the first opponent, and the HTTP door's; by default the one of foldwise.",
+        ),
     ] = None
     port: Annotated[int, typer.Option(help="Port to listen at; 0: any free one.", min=0, max=65535)] = 8765
     bind: Annotated[str, typer.Option(help="Address to listen on; another than loopback needs --token.")] = "127.0.0.1"
@@ -37,7 +43,8 @@ class ServeRequest:
         "off"
     )
     strategies: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="More strategies, or folders of them; repeat it.")
+        list[Path] | None,
+        typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeat it."),
     ] = None
     matches: Annotated[
         list[Path] | None,
@@ -52,6 +59,8 @@ def serve(request: ServeRequest) -> None:
 
     Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and the end of the server. Ctrl-C ends
     it; hands in play go on when it runs again.
+
+    Example: foldwise serve
 
     Example: foldwise serve runs/small
 
@@ -79,10 +88,11 @@ def serve(request: ServeRequest) -> None:
         raise DefinitionError("--token: expected at least 8 printable ASCII characters, or auto")
     if token == "auto":
         token = secrets.token_urlsafe(18)
+    strategies = (*([strategy] if strategy is not None else []), *(request.strategies or ()))
     folder = request.output or Path(platformdirs.user_data_dir("foldwise")) / "sessions"
     settings = TableSettings(
         sessions_folder=folder,
-        strategies=tuple([strategy] if strategy is not None else []) + tuple(request.strategies or ()),
+        strategies=strategies or (strategy_folder(DEFAULT),),
         search=search,
         matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
         broker=request.broker,

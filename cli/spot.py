@@ -12,6 +12,7 @@ import typer
 from foldwise.cli.options import JsonOption
 from foldwise.cli.support.interrupts import stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError, FormatError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ _DEFAULT_ITERATIONS = 200
 class SpotRequest:
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A JSON file, or - for standard input.")] = None
     strategy: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Instead of FILE: ranges and bet sizes of a strategy.")
+        Path | None,
+        typer.Option(metavar="DIR", callback=typed_folder, help="Instead of FILE: ranges and bet sizes of a strategy."),
     ] = None
     betting: Annotated[str | None, typer.Option(help="With --strategy: the betting so far, as in r300c/cc/.")] = None
     board: Annotated[str | None, typer.Option(help="With --strategy: the board, as in AsKd2c9s.")] = None

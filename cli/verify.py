@@ -8,11 +8,14 @@ import typer
 
 from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.strategies import typed_folder
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyRequest:
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder written by any command.")]
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", callback=typed_folder, help="A folder written by any command.")
+    ]
     as_json: JsonOption = False
 
 

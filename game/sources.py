@@ -13,6 +13,7 @@ from pathlib import Path
 _SOURCE_ROOT = Path(__file__).resolve().parent.parent
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]*)", re.MULTILINE)
+_NAMED = re.compile(r"""["'](foldwise\.[\w.]+):\w+["']""")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -40,8 +41,11 @@ def source_hash(module: str) -> str:
 
 
 def _imported_names(text: str) -> set[str]:
-    """Dotted names that may be modules: `b` of `from a import b` may be a module or a name inside one."""
-    names = {name for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
+    """Dotted names that may be modules: `b` of `from a import b` may be a module or a name inside one.
+
+    A table of words names who makes a thing as "foldwise.ROOM.MODULE:NAME", and loads it later: an import all the same.
+    """
+    names = {name for line in _IMPORT.findall(text) for name in _NAME.findall(line)} | set(_NAMED.findall(text))
     for module, taken in _FROM.findall(text):
         names |= {module, *(f"{module}.{name}" for name in _NAME.findall(taken))}
     return names

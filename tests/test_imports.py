@@ -150,6 +150,25 @@ def test_no_class_name_stands_twice():
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
+# Files of one name about one thing, in two rooms or on two shelves: a config's part for each room, players at a broker, ...
+ONE_THING = {
+    *("average", "broker", "checkpoint", "config", "language", "player", "players", "program"),
+    *("range_kernels", "ranges", "run", "scores"),
+}
+
+
+def test_files_of_one_name_are_about_one_thing():
+    """A command has the name of what it shows; any other file's name is its own, or in the list above."""
+    places: dict[str, list[Path]] = {}
+    for path in SOURCES:
+        if path.stem not in ("__init__", "__main__"):
+            places.setdefault(path.stem, []).append(path.relative_to(ROOT))
+    commands = {path.stem for path in (ROOT / "cli").glob("*.py")}
+    twice = {name: list(map(str, paths)) for name, paths in places.items() if len(paths) > 1}
+    assert twice.keys() <= ONE_THING | commands, twice
+    assert twice.keys() >= ONE_THING
+
+
 def test_postprocess_imports_numpy_alone():
     allowed = set(sys.stdlib_module_names) | {"numpy", "foldwise"}
     for path in (ROOT / "postprocess").rglob("*.py"):

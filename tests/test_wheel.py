@@ -84,6 +84,19 @@ def test_the_wheel_carries_what_it_needs(tmp_path):
     assert all(name.startswith(("foldwise/", "foldwise-")) for name in packed)
 
 
+def test_the_strategy_in_the_box_plays_at_once(installed):
+    """`default` after nothing but the install: unpacked, its cards built or found, asked, and played."""
+    asked = installed.foldwise(
+        "inspect", "default", "--betting", "r300c/", "--board", "AsKd2c", "--hand", "QhQs", compiled=True
+    )
+    assert asked["reached"] and sum(asked["probabilities"]) == pytest.approx(1.0)
+    match = installed.foldwise(
+        "match", "box=default|purify", "bot:strength", "--hands", 100, "--seed", 1, compiled=True
+    )
+    assert (match["hands"], match["faults"]) == (200, 0)
+    assert match["players"][0].startswith("box=strategy:") and match["players"][0].endswith("default|purify")
+
+
 def test_kernels_are_found_where_they_are_installed(installed):
     """The folder of compiled code is named by the same sources as in the checkout, read from the installed files."""
     words = "from foldwise.game.compiled import _UPSTREAM, _sources; print(*(len(_sources(r)) for r in _UPSTREAM))"

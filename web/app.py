@@ -62,7 +62,5 @@ def make_app(settings: TableSettings) -> ASGIApp:
         watching.start()
         yield
         watching.stop()
-        solving.close()
-        looking.close()
 
     return Guard(Starlette(routes=routes, lifespan=lifespan), settings.access)

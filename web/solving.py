@@ -1,10 +1,11 @@
 """Work that takes longer than an answer may: one piece at a time in a thread, and users in turn."""
 
 import asyncio
+import contextlib
+import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 _MOST_WAITING = 8  # pieces of one user
@@ -20,16 +21,19 @@ class SolveQueue:
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._running = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="solve")
 
     async def run(self, user: str, work: Callable[[], Result]) -> Result:
-        """The result of `work`, once it is this user's turn."""
+        """The result of `work`, once it is this user's turn; whoever stops waiting for it does not stop the work."""
         await self._turn(user)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        finally:
-            self._running = False
-            self._next()
+        done = _in_thread(work)
+        done.add_done_callback(self._hand_on)
+        return await asyncio.shield(done)
+
+    def _hand_on(self, done: asyncio.Future[Any]) -> None:
+        if not done.cancelled():
+            done.exception()  # nobody may be left to hear of it
+        self._running = False
+        self._next()
 
     async def _turn(self, user: str) -> None:
         if not self._running:
@@ -62,5 +66,24 @@ class SolveQueue:
             self._running = True
             waiter.set_result(None)
 
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+
+def _in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
+    """The work in a thread of its own, which does not keep the server from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(set_it: Callable[[Any], None], what: object) -> None:
+        if not done.done():
+            set_it(what)
+
+    def run() -> None:
+        set_it: Callable[[Any], None] = done.set_result
+        try:
+            what: object = work()
+        except Exception as error:  # noqa: BLE001  # it is the asker's, whatever it is
+            set_it, what = done.set_exception, error
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, set_it, what)
+
+    threading.Thread(target=run, name="solve", daemon=True).start()
+    return done

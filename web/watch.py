@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from foldwise.web.solving import SolveQueue
 _log = logging.getLogger(__name__)
 _MOST_FOLDERS = 200
 _LOOK_SECONDS = 1.0
+_MOST_SHARE = 5.0  # a look at long logs is followed by five times its length of rest
 _REPORT_HANDS = 100
 # The report is a page of its own, with its style and script inside it: it gets an origin of its own too.
 _REPORT_POLICY = (
@@ -125,13 +127,14 @@ class WatchRoutes:
             wanted = read_message(_Watch, await websocket.receive_text()).match
             told = None
             while True:
+                start = time.monotonic()
                 view = await self._look(wanted, websocket)
                 if view != told:
                     told = view
                     await websocket.send_json({"match": view})
                     if view["state"] != "running":
                         break
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(max(_LOOK_SECONDS, _MOST_SHARE * (time.monotonic() - start)))
             await websocket.close()
         except (ValidationError, DefinitionError, FormatError, UnknownSessionError) as error:
             await websocket.send_json({"error": mistake_text(error)})

@@ -122,7 +122,7 @@ class CardAbstraction:
 
     @property
     def bytes(self) -> int:
-        return sum(array.nbytes for array in self._arrays().values())
+        return sum(array.nbytes for array in self.arrays().values())
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of two hole cards on a board of 0, 3, 4 or 5 cards, dealt in that order."""
@@ -175,7 +175,7 @@ class CardAbstraction:
 
     def save(self, folder: Path) -> None:
         """Write the folder completely or not at all."""
-        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self._arrays())
+        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self.arrays())
 
     @classmethod
     def load(cls, folder: Path, *, check: bool = True) -> "CardAbstraction":
@@ -203,7 +203,8 @@ class CardAbstraction:
         ]
         return {"config": self.made_from, "streets": streets}
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that the buckets are found by, under the names of their files."""
         arrays: dict[str, NDArray[Any]] = {"clusters": self.clusters} if self.clusters.size else {}
         for name, street in zip(STREETS, self.streets):
             for part in ("table", "cells", "features", "centres"):
@@ -214,7 +215,7 @@ class CardAbstraction:
 
     def _hash(self) -> str:
         digest = hashlib.sha256(json.dumps(self._description(), sort_keys=True).encode())
-        for name, array in sorted(self._arrays().items()):
+        for name, array in sorted(self.arrays().items()):
             digest.update(f"{name} {array.dtype} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]

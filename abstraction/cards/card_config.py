@@ -1,45 +1,19 @@
 """The card section of a config."""
 
-from difflib import get_close_matches
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from foldwise.abstraction.cards.bucket_kinds import BUCKET_KINDS, check_kind
+
 _STREETS: Final = ("preflop", "flop", "turn", "river")
-
-
-class CardMethod(NamedTuple):
-    """Where a way to group hands may be used; `card_building.MAKERS` says who does it."""
-
-    streets: tuple[int, ...] = (0, 1, 2, 3)
-    instead: str = ""  # what to use on the other streets
-    has_buckets: bool = True  # their number is given
-    in_clusters: bool = True  # within public clusters of flops
-
-
-METHODS: Final[dict[str, CardMethod]] = {
-    "lossless": CardMethod(has_buckets=False, in_clusters=False),
-    "none": CardMethod((0, 1), "lossless or buckets", has_buckets=False, in_clusters=False),
-    "percentile-nested": CardMethod((1, 2, 3), "percentile", in_clusters=False),
-    "percentile": CardMethod(),
-    "kmeans-emd": CardMethod((1, 2), "percentile or kmeans-ochs"),
-    "kmeans-ochs": CardMethod((3,), "percentile or kmeans-emd"),
-}
-
-
-def _known_method(name: str) -> str:
-    if name not in METHODS:
-        close = get_close_matches(name, METHODS, n=1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise ValueError(f"expected one of {', '.join(METHODS)}, got {name!r}{hint}")
-    return name
 
 
 class StreetCards(BaseModel):
     """Card abstraction of one street."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    method: Annotated[str, AfterValidator(_known_method)] = Field(
+    method: Annotated[str, AfterValidator(check_kind)] = Field(
         description="how hands are grouped; `none` tells all hands apart, suits too"
     )
     buckets: Annotated[int, Field(ge=1, le=65536)] | None = Field(
@@ -56,8 +30,8 @@ class StreetCards(BaseModel):
 
     @model_validator(mode="after")
     def _buckets_where_needed(self) -> "StreetCards":
-        if (self.buckets is not None) != METHODS[self.method].has_buckets:
-            without = " and ".join(name for name, method in METHODS.items() if not method.has_buckets)
+        if (self.buckets is not None) != BUCKET_KINDS[self.method].has_buckets:
+            without = " and ".join(name for name, kind in BUCKET_KINDS.items() if not kind.has_buckets)
             raise ValueError(f"method {self.method!r}: give buckets for every method but {without}")
         return self
 
@@ -86,12 +60,12 @@ class CardConfig(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> "CardConfig":
         for street, cards in enumerate(self.streets):
-            where, method = f"{_STREETS[street]}: method {cards.method!r}", METHODS[cards.method]
-            if street not in method.streets:
-                fitting = " and the ".join(_STREETS[fit] for fit in method.streets)
-                raise ValueError(f"{where} is for the {fitting}; use {method.instead}")
-            if self.public and street > 0 and not method.in_clusters:
-                others = ", ".join(name for name, other in METHODS.items() if other.in_clusters)
+            where, kind = f"{_STREETS[street]}: method {cards.method!r}", BUCKET_KINDS[cards.method]
+            if street not in kind.streets:
+                fitting = " and the ".join(_STREETS[fit] for fit in kind.streets)
+                raise ValueError(f"{where} is for the {fitting}; use {kind.instead}")
+            if self.public and street > 0 and not kind.in_clusters:
+                others = ", ".join(name for name, other in BUCKET_KINDS.items() if other.in_clusters)
                 raise ValueError(f"{where} cannot be used within public clusters; use {others}")
         if self.public and len(self.streets) < 2:
             raise ValueError("public clusters need a flop: give at least two streets")

@@ -5,7 +5,7 @@ extensive-form games (AAMAS 2013). Within public flop clusters each cluster is g
 cluster * buckets + label.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from foldwise.abstraction.threads import run_blocks
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.hands.hand_index import hand_index
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+
+if TYPE_CHECKING:
+    from foldwise.abstraction.cards.card_building import Builder
 
 NUM_OPPONENT_GROUPS = 8
 OCHS_TRAINING = 500_000  # hands the river's k-means is trained on, unless the configuration says otherwise
@@ -73,6 +76,16 @@ def opponent_groups(strength: HandStrength) -> NDArray[np.int64]:
     mean = [np.average(strength.values(0, "hs")[found.labels == g]) for g in range(NUM_OPPONENT_GROUPS)]
     by_strength = np.argsort(np.argsort(mean))
     return np.asarray(by_strength[found.labels][hand_index((2,)).index_hands(PAIR_CARDS)], np.int64)
+
+
+def kmeans_emd_buckets(builder: "Builder", street: int, cards: StreetCards) -> StreetAbstraction:
+    """By histograms of final strength, on the flop and the turn."""
+    return (flop_emd if street == 1 else turn_emd)(builder.strength, cards, builder.clusters)
+
+
+def kmeans_ochs_buckets(builder: "Builder", street: int, cards: StreetCards) -> StreetAbstraction:
+    """By strength against groups of opponents, on the river."""
+    return river_ochs(builder.strength, cards, builder.clusters)
 
 
 def flop_emd(

@@ -6,7 +6,7 @@ goes where the middle of its mass falls. Bucket numbers are parent * buckets + p
 """
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from foldwise.abstraction.threads import Report, run_blocks
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hand_index import hand_index
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+
+if TYPE_CHECKING:
+    from foldwise.abstraction.cards.card_building import Builder
+    from foldwise.abstraction.cards.card_config import StreetCards
 
 MAX_TABLE = 1 << 16  # tables hold uint16
 
@@ -45,6 +49,25 @@ def _thresholds(distinct: NDArray[Any], masses: NDArray[np.int64], num_parts: in
     never = np.uint64(1 << 63)  # an empty part at the top
     padded = np.concatenate((distinct.astype(np.uint64), [never]))
     return padded[places]
+
+
+def percentile_buckets(builder: "Builder", street: int, cards: "StreetCards") -> StreetAbstraction:
+    """By hand strength: all hands of a street together, within its clusters, or within the buckets before it."""
+    assert cards.buckets is not None
+    strength, clusters = builder.strength, builder.clusters
+    if street == 0:
+        return preflop_percentile(strength, cards.buckets, cards.metric)
+    kind, num_parents = "none", 1
+    if clusters is not None:
+        kind, num_parents = "cluster", int(clusters.max()) + 1
+    elif cards.method == "percentile-nested":
+        kind, num_parents = "bucket", builder.streets[-1].num_buckets
+    parents = builder.parents(street, kind)
+    if street == 1:
+        return flop_percentile(strength, cards.buckets, cards.metric, parents, num_parents)
+    if street == 2:
+        return turn_percentile(strength, cards.buckets, cards.metric, parents, num_parents, kind)
+    return river_percentile(strength, cards.buckets, parents, num_parents, kind, builder.earlier().tables)
 
 
 def preflop_percentile(strength: HandStrength, num_parts: int, metric: str) -> StreetAbstraction:

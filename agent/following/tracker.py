@@ -127,7 +127,7 @@ def make_seat(
         program=pipeline.program(),
         played=_frozen(played),
         stacks=np.array(definition.stacks, np.int64),
-        mapping=int(translation.mapping),
+        mapping=translation.number,
         randomised=translation.randomised,
         seed=np.uint64(seed % 2**64),
     )

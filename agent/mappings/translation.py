@@ -4,49 +4,52 @@ Sizes are pot fractions: chips beyond the call over the pot after the call, so t
 chips: the pseudo-harmonic mapping is scale-free only once every size is divided by the pot.
 
 Source: Ganzfried and Sandholm (IJCAI 2013), sections 4 to 6. A mapping f gives the probability that a bet of x pots,
-between the abstract sizes A < B, is read as A. Its deterministic version reads A up to the median x*, B above it.
-`agent/mappings/translation_kernels.py` computes it; here are its names.
+between the abstract sizes A < B, is read as A. Its deterministic version reads A while f is at least 1/2: up to the
+median x*, in the paper's words. `translation_kernels.py` computes both; here are their names.
 """
 
-from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foldwise.game.errors import DefinitionError
 
-
-class Mapping(IntEnum):
-    """How a bet between two abstract sizes is read."""
-
-    PSEUDO_HARMONIC = 0
-    ARITHMETIC = 1
-    GEOMETRIC = 2
+# The mappings: a name, and the kernel f(x, a, b) as MODULE:NAME. Words alone, so that names can be read without a kernel.
+MAPPINGS: Final[dict[str, str]] = {
+    "pseudo-harmonic": "foldwise.agent.mappings.pseudo_harmonic_kernels:pseudo_harmonic",
+    "arithmetic": "foldwise.agent.mappings.arithmetic_kernels:arithmetic",
+    "geometric": "foldwise.agent.mappings.geometric_kernels:geometric",
+}
 
 
 class Translation(NamedTuple):
-    """A mapping, and whether a bet is read by chance or by the median."""
+    """The name of a mapping, and whether a bet is read by chance or by the median."""
 
-    mapping: Mapping = Mapping.PSEUDO_HARMONIC
+    mapping: str = "pseudo-harmonic"
     randomised: bool = True
 
+    @property
+    def number(self) -> int:
+        """What kernels know the mapping by: its place in the table."""
+        return list(MAPPINGS).index(self.mapping)
+
     def __str__(self) -> str:
-        name = self.mapping.name.lower().replace("_", "-")
-        return name if self.randomised else f"{name} deterministic"
+        return self.mapping if self.randomised else f"{self.mapping} deterministic"
 
 
 DEFAULT_TRANSLATION = Translation()
 TRANSLATIONS = {
     str(translation): translation
-    for mapping in Mapping
+    for mapping in MAPPINGS
     for translation in (Translation(mapping), Translation(mapping, False))
 }
 
 
 def parse_translation(text: str) -> Translation:
-    """`pseudo-harmonic`, `arithmetic` or `geometric`, each alone or followed by `deterministic`."""
+    """The name of a mapping, alone or followed by `deterministic`."""
     found = TRANSLATIONS.get(" ".join(text.split()))
     if found is not None:
         return found
+    *others, last = MAPPINGS
     raise DefinitionError(
-        f"translation {text.strip()!r}: expected pseudo-harmonic, arithmetic or geometric, "
+        f"translation {text.strip()!r}: expected {', '.join(others)} or {last}, "
         "followed by 'deterministic' to read without chance"
     )

@@ -4,39 +4,37 @@
 Source: Ganzfried and Sandholm (IJCAI 2013). `tests/oracles/naive_translation.py` has the same formula by formula.
 """
 
-import math
+from importlib import import_module
 
+from foldwise.agent.mappings.translation import MAPPINGS
 from foldwise.game.compiled import kernel
 
-# Values of `agent.mappings.translation.Mapping`; a test holds them equal.
-PSEUDO_HARMONIC, ARITHMETIC, GEOMETRIC = 0, 1, 2
+
+def _formula(name):
+    module, _, attribute = MAPPINGS[name].partition(":")
+    return getattr(import_module(module), attribute)
 
 
-@kernel
+def _by_number(number, formula, others):
+    """A kernel that is `formula` for a mapping of this number and `others` for any before it."""
+
+    @kernel(cache=False)  # compiled into its callers, which are cached
+    def chosen(mapping, x, a, b):
+        if mapping == number:
+            return formula(x, a, b)
+        return others(mapping, x, a, b)
+
+    return chosen
+
+
+@kernel(cache=False)
 def smaller_probability(mapping, x, a, b):
-    """Probability that a bet of x pots between sizes a < b is read as a.
-
-    Pseudo-harmonic: section 6, the only mapping under which calling A with 1 / (1 + A) and B with 1 / (1 + B) calls every
-    x with 1 / (1 + x). Arithmetic: section 5.2. Geometric: section 5.4, its "randomized geometric 1", divided by A so that
-    nothing underflows; the paper's 0 / 0 at x = A = 0 is 1 here. The last two are for comparison.
-    """
-    if mapping == PSEUDO_HARMONIC:
-        return (b - x) * (1.0 + a) / ((b - a) * (1.0 + x))
-    if mapping == ARITHMETIC:
-        return (b - x) / (b - a)
-    if x <= a:
-        return 1.0
-    return (b - x) / (b - x + (x - a) * (x / a)) if a > 0.0 else 0.0
+    """Probability that a bet of x pots between sizes a < b is read as a, by the mapping of this number."""
+    return 1.0
 
 
-@kernel
-def median(mapping, a, b):
-    """The size read as either with probability 1/2."""
-    if mapping == PSEUDO_HARMONIC:
-        return (a + b + 2.0 * a * b) / (a + b + 2.0)
-    if mapping == ARITHMETIC:
-        return (a + b) / 2.0
-    return math.sqrt(a * b)
+for _number, _name in enumerate(MAPPINGS):
+    smaller_probability = _by_number(_number, _formula(_name), smaller_probability)
 
 
 @kernel
@@ -61,8 +59,7 @@ def read_bet(mapping, randomised, x, sizes_pot, call_continues):  # sizes_pot [n
     if smaller >= 0:
         a = sizes_pot[smaller]
     b = sizes_pot[larger]
-    if randomised:
-        return smaller, larger, smaller_probability(mapping, x, a, b)
-    if x <= median(mapping, a, b):
-        return smaller, larger, 1.0
-    return smaller, larger, 0.0
+    probability = smaller_probability(mapping, x, a, b)
+    if not randomised:
+        probability = 1.0 if probability >= 0.5 else 0.0
+    return smaller, larger, probability

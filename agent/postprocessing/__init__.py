@@ -1,4 +1,4 @@
-"""Post-processing as the agent runs it: a pipeline as numbers, its kernels, and rules from a user's file.
+"""Post-processing as the agent runs it: its kernels, and rules from a user's file.
 
 Imports nothing of its room.
 """

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
@@ -28,6 +28,29 @@ class HttpSeat:
     patience_seconds: float
     output: Path | None
     as_json: bool
+
+
+class TableScore(TypedDict):
+    method: str
+    mean_mbb: float
+    ci95_mbb: float | None
+    hands: int
+
+
+class HttpPlayResult(TypedDict):
+    player: str
+    url: str
+    hands: int
+    decisions: int
+    errors: int
+    mean_mbb: float
+    baseline_mbb: float | None
+    methods: list[TableScore]
+    reconnections: int
+    lost_hands: int
+    hidden_hands: int
+    differing_hands: int
+    log: str | None
 
 
 def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", seat: HttpSeat) -> int:
@@ -61,7 +84,7 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
         methods = _scores(log, definition, spec, NAMES[0], line) if played.hidden < hands else []
     report = played.report
     unit = 1000 / definition.big_blind / max(1, report.hands)
-    result: dict[str, Any] = {
+    result: HttpPlayResult = {
         "player": str(spec),
         "url": url,
         "hands": report.hands,
@@ -84,8 +107,14 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
             stdout.print(f"  {method['method']:<8} {method['mean_mbb']:+,.1f}{width} mbb/h")
         if result["baseline_mbb"] is not None:
             stdout.print(f"  less the table's baseline: {result['mean_mbb'] - result['baseline_mbb']:+,.1f} mbb/h")
-        trouble = ("errors", "reconnections", "lost_hands", "hidden_hands", "differing_hands")
-        told = [f"{key.replace('_', ' ')} {result[key]}" for key in trouble if result[key]]
+        trouble = {
+            "errors": report.errors,
+            "reconnections": report.reconnections,
+            "lost hands": report.lost_hands,
+            "hidden hands": played.hidden,
+            "differing hands": played.differing,
+        }
+        told = [f"{name} {count}" for name, count in trouble.items() if count]
         if told:
             stdout.print(f"  {', '.join(told)}")
         if output is not None:
@@ -97,7 +126,7 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
 
 def _scores(
     log: Path, definition: "GameDefinition", spec: "PlayerSpec", name: str, line: ProgressLine
-) -> list[dict[str, Any]]:
+) -> list[TableScore]:
     """Raw, all-in and, for a strategy, AIVAT."""
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.matches.duplicate.match import default_jobs

@@ -56,6 +56,12 @@ class LocalBroker:
     def url(self) -> str:
         return f"mqtt://127.0.0.1:{self.port}"
 
+    @property
+    def process(self) -> int:
+        """Its id; another after each start."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start, and return once it takes connections."""
         if self._program is not None:

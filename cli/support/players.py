@@ -1,23 +1,24 @@
-"""Players as they are typed: beside all other forms, a strategy's folder may stand alone."""
+"""Players as they are typed: beside all other forms, a strategy's folder, a packed file or `default` may stand alone."""
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
+from foldwise.abstraction.named_strategy import is_strategy_name
 from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, check_alias, parse_player
+from foldwise.cli.support.strategies import strategy_folder
 from foldwise.game.errors import DefinitionError
 
 
 def typed_player(text: str) -> PlayerSpec:
     """The player of a name or of a folder, also `NAME=FOLDER`; paths absolute."""
     alias, equals, rest = text.partition("=")
-    if _is_folder(text):
+    if _is_strategy(text):
         return typed_strategy(text)
-    if equals and _is_folder(rest):
+    if equals and _is_strategy(rest):
         check_alias(alias)
         return replace(typed_strategy(rest), alias=alias)
-    return parse_player(text).resolved()
+    return _resolved(parse_player(text))
 
 
 def typed_strategy(text: str) -> PlayerSpec:
@@ -28,7 +29,7 @@ def typed_strategy(text: str) -> PlayerSpec:
         spec = parse_player(f"{PlayerKind.STRATEGY}:{text}")
     if spec.kind != PlayerKind.STRATEGY:
         raise DefinitionError(f"player {text!r} is no strategy: expected the folder of one")
-    return spec.resolved()
+    return _resolved(spec)
 
 
 def typed_players(texts: Iterable[str]) -> list[PlayerSpec]:
@@ -54,5 +55,12 @@ def with_options(spec: PlayerSpec, postprocess: str | None, translation: str | N
     )
 
 
-def _is_folder(text: str) -> bool:
-    return (Path(text.partition("|")[0]) / "manifest.json").is_file()
+def _resolved(spec: PlayerSpec) -> PlayerSpec:
+    """Its paths absolute; a strategy that is packed is unpacked, and says so."""
+    if spec.kind == PlayerKind.STRATEGY:
+        spec = replace(spec, subject=str(strategy_folder(spec.subject)))
+    return spec.resolved()
+
+
+def _is_strategy(text: str) -> bool:
+    return is_strategy_name(text.partition("|")[0])

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from foldwise.agent.postprocessing.program import program_words
+from foldwise.agent.program import program_words
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.clean_start import user_environment
 

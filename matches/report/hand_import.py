@@ -40,7 +40,7 @@ class ImportedHands:
     hands: list[LoggedHand]
 
 
-def read_hands(source: Path, game: str | None = None) -> ImportedHands:
+def read_one_game(source: Path, game: str | None = None) -> ImportedHands:
     """Of a log, a PHH file, a Slumbot session, or a folder with logs, a match folder say."""
     if source.is_dir():
         return _read_folder(source, game)
@@ -65,7 +65,7 @@ def _read_folder(folder: Path, game: str | None) -> ImportedHands:
     logs = sorted(folder.glob("*.log"))
     if not logs:
         raise DefinitionError(f"{str(folder)!r} holds no *.log: give a match folder, a session or a log")
-    parts = [read_hands(log, game) for log in logs]
+    parts = [read_one_game(log, game) for log in logs]
     if any(part.definition != parts[0].definition for part in parts):
         raise DefinitionError(f"{str(folder)!r} holds logs of several games: review them one by one")
     return ImportedHands(parts[0].definition, [hand for part in parts for hand in part.hands])

@@ -61,7 +61,8 @@ class RootMatch:
         self.search = search
         self.table = table
         self.rivers = rivers  # drawn where a turn ends
-        self.least = least  # a branch less likely than this is walked with its share of it, for all of it
+        # A branch whose probability times chips is less than this part of the root's is walked with its share, for all of it.
+        self.least = least
         self._rows = TableRanges(table)
         self._values = BlueprintValues(self._rows, shared_workspace(), 2)
         self._rng = np.random.default_rng(seed)
@@ -69,7 +70,8 @@ class RootMatch:
     def gain(self, root: TurnRoot, position: int) -> float:
         """Chips a hand that comes to the root wins more in `position` by searching than by the table's rows."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
-        won = self._value(root.number, root.betting, root.board, root.ranges, position, mass)
+        least = self.least * mass * root.betting.max_spent
+        won = self._value(root.number, root.betting, root.board, root.ranges, position, least)
         node = self._rows.follow(root.betting, root.board, position, root.number).node
         own, other = root.ranges[position], root.ranges[1 - position]
         before = float(own @ self._values.response(node, root.board, position, other, best=False))
@@ -82,9 +84,9 @@ class RootMatch:
         board: tuple[int, ...],
         ranges: tuple[Float, Float],
         position: int,
-        mass: float,
+        least: float,
     ) -> float:
-        """What `position` wins by searching, times both reaches."""
+        """What `position` wins by searching, times both reaches; branches of a stake below `least` are drawn."""
         if betting.finished:
             value = end_value(betting, board, ranges)
             return value if position == 0 else -value
@@ -92,7 +94,7 @@ class RootMatch:
             total = 0.0
             for card in self._rng.choice(unseen(board), self.rivers, replace=False).tolist():
                 after = (without_card(ranges[0], card), without_card(ranges[1], card))
-                total += self._value(number, betting, (*board, card), after, position, mass)
+                total += self._value(number, betting, (*board, card), after, position, least)
             return total * _NUM_RIVERS / (self.rivers * HIDDEN_RIVERS)
         player = betting.player_to_act
         agent = self.search if player == position else self._rows
@@ -101,13 +103,13 @@ class RootMatch:
         for action, row in zip(policy.actions, policy.rows):
             reach = ranges[player] * row
             after = (reach, ranges[1]) if player == 0 else (ranges[0], reach)
-            share = float(after[0] @ showdown_on(board).fold(after[1])) / mass
-            weight = 1.0
-            if share < self.least:
-                if self._rng.random() * self.least >= share:
-                    continue
-                weight = self.least / share
             following = betting.copy()
             following.apply(action)
-            total += weight * self._value(number, following, board, after, position, mass)
+            stake = float(after[0] @ showdown_on(board).fold(after[1])) * following.max_spent
+            weight = 1.0
+            if stake < least:
+                if self._rng.random() * least >= stake:
+                    continue
+                weight = least / stake
+            total += weight * self._value(number, following, board, after, position, least)
         return total

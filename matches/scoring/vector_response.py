@@ -5,9 +5,11 @@ the best of folding, calling and some raises as if both were to check and call a
 one walk plays all 1,326 hands: hands that decide alike stay together, and what the agent answers is expanded by its
 probabilities. So an answer of a searching agent costs one solve, however many hands ask for it.
 
-- On streets before `expand_from` one of the branches that go on is drawn, by its mass, and stands for all; ends, folds and
-  all-ins, count with their exact probability. From that street on every branch is walked; one less likely than
-  `least` is walked with its share of it, and then for all of it.
+- On streets before `expand_from` one of the branches that go on is drawn, by its mass times the chips in it, and stands for
+  all: what is won grows with the pot, so that rare large pots are met often with little weight instead of the other way
+  round. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one
+  whose mass times chips is less than `least` of that of the street's root is walked with its share of it, and then for
+  all of it.
 - Flop and turn are dealt. Where a turn ends `rivers` cards are drawn. A showdown before the turn is on the dealt board, on
   the turn over all rivers.
 - The agent's readings of bets are those drawn by its seed and the hand's number, and the responder knows them.
@@ -124,6 +126,7 @@ class _Walk:
         self.me = position
         self.number = number
         self.num_roots = 0
+        self.root_stake = 0.0  # mass times chips where every branch begins to be walked; there is one such place
         self.total = float(math.comb(52, 2) * math.comb(50, 2))
         self.rng = np.random.default_rng((response.settings.seed % 2**63, number))
 
@@ -135,6 +138,9 @@ class _Walk:
         size = betting.definition.board_sizes[betting.round]
         if len(board) < size:
             return self._deal(branch, board, size)
+        if self.root_stake == 0.0 and betting.round >= self.response._expand_from:
+            mass = float(branch.own @ showdown_on(board).fold(branch.other))
+            self.root_stake = mass * betting.max_spent
         branches = (
             self._own_branches(branch, board) if betting.player_to_act == self.me else self._answers(branch, board)
         )
@@ -177,23 +183,19 @@ class _Walk:
         ]
         total = sum(self.value(branch, board) for branch in branches if branch.betting.finished)
         if not expand:
-            masses = np.array([mass for _, mass in going_on])
-            if masses.sum() > 0.0:
-                chosen = int(self.rng.choice(len(masses), p=masses / masses.sum()))
-                total += masses.sum() / masses[chosen] * self.value(going_on[chosen][0], board)
+            stakes = np.array([mass * branch.betting.max_spent for branch, mass in going_on])
+            if stakes.sum() > 0.0:
+                chosen = int(self.rng.choice(len(stakes), p=stakes / stakes.sum()))
+                total += stakes.sum() / stakes[chosen] * self.value(going_on[chosen][0], board)
             return total
-        least = self.response._least * self._reached(board)
+        least = self.response._least * self.root_stake
         for branch, mass in going_on:
-            if mass >= least:
+            stake = mass * branch.betting.max_spent
+            if stake >= least:
                 total += self.value(branch, board)
-            elif mass > 0.0 and self.rng.random() * least < mass:
-                total += least / mass * self.value(branch, board)
+            elif stake > 0.0 and self.rng.random() * least < stake:
+                total += least / stake * self.value(branch, board)
         return total
-
-    def _reached(self, board: tuple[int, ...]) -> float:
-        """Pairs of hands on a board: what a branch's mass is a share of."""
-        left = 52 - len(board)
-        return float(math.comb(left, 2) * math.comb(left - 2, 2))
 
     def _answers(self, branch: Branch, board: tuple[int, ...]) -> list[Branch]:
         policy = self._policy(branch.betting, board)

@@ -5,9 +5,9 @@ import numpy as np
 from foldwise.game.arrays import Ints
 from foldwise.game.hands.showdown import empty_lane_sums
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver.subgame.block_kernels import BlockFrames, Blocks
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
+from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
 
 _RIVER_PIECES = 16
 _BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB

@@ -27,7 +27,6 @@ from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
-from foldwise.solver.subgame.block_kernels import BlockFrames
 from foldwise.solver.subgame.cut import (
     children,
     cut_blocks,
@@ -45,6 +44,7 @@ from foldwise.solver.subgame.gadget import Gadget, RootChoice
 from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
 from foldwise.solver.subgame.subgame_kernels import SubgameFrames, walk_pieces, walk_subtree
 from foldwise.solver.subgame.subgame_tree import Path, build_subtree
+from foldwise.solver.subgame.subtree_kernels import BlockFrames
 from foldwise.solver.subgame.workspace import Workspace
 
 Kind = Literal["average", "best"]

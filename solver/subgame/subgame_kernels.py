@@ -18,8 +18,8 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
 from foldwise.game.hands.showdown_lane_kernels import LaneBoard
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED
-from foldwise.solver.subgame.block_kernels import walk_block
 from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, value_decision
+from foldwise.solver.subgame.subtree_kernels import walk_block
 
 
 class SubgameFrames(NamedTuple):

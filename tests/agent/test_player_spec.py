@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldwise.agent.mappings.translation import Mapping, Translation
+from foldwise.agent.mappings.translation import MAPPINGS, Translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, as_player, parse_player
 from foldwise.agent.strategy_player import parse_postprocess
 from foldwise.game.errors import DefinitionError
@@ -16,7 +16,7 @@ FOLDERS = st.text(st.characters(exclude_characters="|", exclude_categories=("Cs"
 STEPS = st.sampled_from(
     ("none", "purify", "new(0.2)", "threshold(0.15)", "search(fast, turn=off)", "classes(fold=0.1)")
 )
-TRANSLATIONS = st.builds(Translation, st.sampled_from(Mapping), st.booleans())
+TRANSLATIONS = st.builds(Translation, st.sampled_from(list(MAPPINGS)), st.booleans())
 ALIASES = st.just("") | st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}", fullmatch=True)
 STRATEGIES = st.builds(
     PlayerSpec,
@@ -65,11 +65,11 @@ def test_the_last_part_is_a_translation_only_if_it_reads_as_one():
     all_parts = parse_player("strategy:runs/a|threshold(0.1)|purify|arithmetic deterministic")
     assert (all_parts.postprocess, all_parts.translation) == (
         "threshold(0.1)|purify",
-        Translation(Mapping.ARITHMETIC, False),
+        Translation("arithmetic", False),
     )
     for text in ("strategy:runs/a|geometric", "strategy:runs/a||geometric", "strategy:runs/a| |geometric"):
         spec = parse_player(text)
-        assert (spec.postprocess, spec.translation) == ("", Translation(Mapping.GEOMETRIC))
+        assert (spec.postprocess, spec.translation) == ("", Translation("geometric"))
         assert parse_postprocess(spec) == Pipeline()
         assert str(spec) == "strategy:runs/a||geometric"
     with pytest.raises(DefinitionError, match="translation 'harmonic': expected pseudo-harmonic"):

@@ -68,6 +68,7 @@ def test_a_module_that_is_not_imported_does_not_count(module, copy):
         "import foldwise.game.constants, os",
         "import os, foldwise.game.constants as constants",
         "def later():\n    import foldwise.game.constants",
+        "MAKERS = {'three': 'foldwise.game.constants:THREE'}",
     ],
 )
 def test_all_forms_of_import_are_followed(line, tmp_path):

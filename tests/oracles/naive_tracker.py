@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foldwise.agent.following.tracker import Seat
-from foldwise.agent.mappings.translation import Mapping
+from foldwise.agent.mappings.translation import MAPPINGS
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.primitives.rng import counter_uniform
 from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE
@@ -69,7 +69,7 @@ class NaiveTracker:
                 node = behind
             call, raises, continues = self.call(node), self.raises(node), False
         sizes = [self.share(node, child) for child in raises]
-        reading = read_bet(Mapping(self.seat.mapping), x, sizes, call_continues=continues, randomised=randomised)
+        reading = read_bet(list(MAPPINGS)[self.seat.mapping], x, sizes, call_continues=continues, randomised=randomised)
         nodes = [call if index == CALL_INDEX else raises[index] for index in (reading.smaller, reading.larger)]
         if nodes[0] == nodes[1]:
             return [(nodes[0], 1.0)]

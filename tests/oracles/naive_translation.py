@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from foldwise.agent.mappings.translation import Mapping
-
 CALL_INDEX = -1  # a bet read as a call (or a check)
 
 
@@ -41,22 +39,22 @@ def geometric(x: float, a: float, b: float) -> float:
     return (b - x) / (b - x + (x - a) * (x / a)) if a > 0.0 else 0.0
 
 
-def smaller_probability(mapping: Mapping, x: float, a: float, b: float) -> float:
+def smaller_probability(mapping: str, x: float, a: float, b: float) -> float:
     """The probability that a bet of x pots, a <= x <= b and a < b, is read as a."""
-    if mapping == Mapping.PSEUDO_HARMONIC:
+    if mapping == "pseudo-harmonic":
         return pseudo_harmonic(x, a, b)
-    return arithmetic(x, a, b) if mapping == Mapping.ARITHMETIC else geometric(x, a, b)
+    return arithmetic(x, a, b) if mapping == "arithmetic" else geometric(x, a, b)
 
 
-def median(mapping: Mapping, a: float, b: float) -> float:
+def median(mapping: str, a: float, b: float) -> float:
     """The size x* at which f is 1/2: pseudo-harmonic (A + B + 2AB) / (A + B + 2), section 6."""
-    if mapping == Mapping.PSEUDO_HARMONIC:
+    if mapping == "pseudo-harmonic":
         return (a + b + 2.0 * a * b) / (a + b + 2.0)
-    return (a + b) / 2.0 if mapping == Mapping.ARITHMETIC else math.sqrt(a * b)
+    return (a + b) / 2.0 if mapping == "arithmetic" else math.sqrt(a * b)
 
 
 def read_bet(
-    mapping: Mapping, x: float, sizes_pot: Sequence[float], *, call_continues: bool, randomised: bool = True
+    mapping: str, x: float, sizes_pot: Sequence[float], *, call_continues: bool, randomised: bool = True
 ) -> Reading:
     """How a real bet of x pots is read at a node whose abstract bets are `sizes_pot`.
 

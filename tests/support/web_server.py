@@ -1,6 +1,7 @@
 """What the tests of the table share: a real server process, and plain HTTP to it."""
 
 import contextlib
+import hashlib
 import http.client
 import json
 import re
@@ -9,10 +10,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from foldwise.game.cards import card_text
+from foldwise.web.hand_journal import HandJournal, HandRecord
+from foldwise.web.session import HAND_FILE
 from tests.support.places import ROOT
 
 SECONDS = 600.0  # of any wait: the machine may be busy, and the first call of a kernel compiles it
@@ -77,6 +81,18 @@ def serving(*arguments: str) -> Iterator[ServerProcess]:
         for stream in (server.process.stdout, server.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def session_folder(folder: Path, token: str) -> Path:
+    """Where the server keeps a session."""
+    return folder / hashlib.sha256(token.encode()).hexdigest()[:24]
+
+
+def kept_hand(folder: Path, token: str) -> HandRecord:
+    """The deal of a session's hand in play, as only the server may know it."""
+    kept = HandJournal(session_folder(folder, token) / HAND_FILE).read()
+    assert kept is not None
+    return kept[0]
 
 
 def told(card: int, text: str) -> bool:

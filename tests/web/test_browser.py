@@ -1,16 +1,19 @@
 """The page in a real browser: a person plays, explores, reviews, watches and trains, on a screen and on a phone."""
 
-import hashlib
 import json
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 
 from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
-from tests.support.web_server import SECONDS, serving
+from tests.support.network import ended
+from tests.support.places import ROOT
+from tests.support.web_server import SECONDS, serving, session_folder
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -33,24 +36,6 @@ def browser():
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, "--disable-component-update"])
         yield opened
         opened.close()
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    assert main(["match", "bot:strength", "bot:call", "--hands", "30", "-o", str(folder / "done")]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("sessions")
-
-
-@pytest.fixture(scope="module")
-def table(browser, holdem_strategy, runs, folder):
-    with serving(str(holdem_strategy), "--port", "0", "-o", str(folder), "--matches", str(runs)) as server:
-        yield server
 
 
 @pytest.fixture(params=list(SIZES))
@@ -104,8 +89,7 @@ def hands_played(page) -> int:
 
 def one_log(folder, page):
     """The log of the session the page has open."""
-    session = json.loads(page.evaluate("localStorage.getItem('session')"))
-    return folder / hashlib.sha256(session.encode()).hexdigest()[:24] / "session.log"
+    return session_folder(folder, json.loads(page.evaluate("localStorage.getItem('session')"))) / "session.log"
 
 
 def play_hands(page, count, choose, deal):
@@ -242,6 +226,16 @@ def test_explore(page, table, holdem_strategy):
     assert re.search(r"[AKQJT2-9]{2}", text)
     page.select_option("#filter", "pairs")
     assert page.locator(".cell.none").count() >= 156
+    page.select_option("#filter", "set")  # three of sevens, of kings, of aces
+    assert page.locator(".cell:not(.none)").evaluate_all("cells => cells.map((cell) => cell.dataset.hand)") == [
+        "AA",
+        "KK",
+        "77",
+    ]
+    assert "of the range" in page.inner_text("#legend")
+    assert set(re.findall(r"[AKQJT2-9]+(?=[shdc])", page.input_value("#range-text"))) <= {"A", "K", "7"}
+    link = page.url
+    assert "shown=set" in link
     with page.expect_download() as saved:
         page.click("#save-picture")
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
@@ -249,6 +243,23 @@ def test_explore(page, table, holdem_strategy):
     page.reload()
     page.wait_for_selector(".grid169")
     assert "flop" in page.inner_text("#where")
+    assert page.input_value("#filter") == "set"
+
+
+def test_a_solve_is_followed_and_stopped(page):
+    page.goto(page.url.partition("#")[0] + "#explore?betting=r300c/cc/cc/&board=2c7d9hKsAc")
+    page.wait_for_selector("#solve")
+    page.fill("#solve-seconds", "60")
+    page.fill("#range-button", "22+, A2s+")  # the other range is the strategy's
+    page.click("#solve")
+    page.wait_for_selector("text=exploitable for")
+    check_accessible(page)
+    page.click("#stop-solve")  # long before its minute is over
+    page.wait_for_selector("text=Done: ")
+    page.wait_for_selector("text=Back to the strategy")
+    assert float(re.search(r"in ([0-9.]+) s", page.inner_text("#solve-progress"))[1]) < 60
+    page.focus("[data-hand=AA]")
+    assert "big blinds" in page.inner_text(".detail")  # values of each action
 
 
 def test_review_of_pasted_hands(page, table, holdem_strategy, tmp_path, capsys):
@@ -280,6 +291,32 @@ def test_watch(page, runs):
     shown = page.inner_text("#watched-mean").replace(",", "").replace("−", "-")
     assert float(shown) == pytest.approx(result["mean_mbb"], abs=0.051)
     assert page.inner_text("#watched-hands") == "60"
+
+
+def test_matches_are_followed_live(browser, table, runs, feed_url):
+    """A match that runs here and is published at a broker: its folder and its feed, each growing before one's eyes."""
+    words = ["match", "bot:strength", "bot:random", "--hands", "1000000", "--over", "tcp", "-o", str(runs / "live")]
+    command = [sys.executable, "-m", "foldwise.cli.main", *words, "--broker", feed_url]
+    page = browser.new_page()
+    page.set_default_timeout(1000 * SECONDS)
+    grown = "than => Number(document.getElementById('watched-hands').innerText.replaceAll(',', '')) > than"
+    page.goto(table.url + "#watch")
+    with ended(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)):
+        live = "[data-match]:has([aria-label=running])"
+        page.wait_for_selector(f"{live}[data-match^='feed:']")
+        page.wait_for_selector(f"{live}:not([data-match^='feed:'])")
+        for choice in (f"{live}:not([data-match^='feed:'])", f"{live}[data-match^='feed:']"):
+            page.click(choice)
+            page.wait_for_selector(f"{choice}[aria-pressed=true]")
+            page.wait_for_function(grown, arg=0)
+            seen = int(page.inner_text("#watched-hands").replace(",", ""))
+            page.wait_for_function(grown, arg=seen)
+            page.click(".last-hands summary")
+            assert "blinds 100 and 50" in page.inner_text(".last-hands details[open]")
+            check_accessible(page)
+    page.wait_for_selector("text=lost")  # the broker says so of a publisher that is gone
+    page.close()
+    shutil.rmtree(runs / "live")
 
 
 def test_train(page):

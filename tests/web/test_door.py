@@ -1,6 +1,5 @@
 """Slumbot's interface over real HTTP: what is answered, what is refused, what is kept, and what is never told."""
 
-import hashlib
 import http.client
 import json
 import socket
@@ -13,35 +12,44 @@ from foldwise.game.cards import card_text
 from foldwise.game.library import find_definition
 from foldwise.game.text.slumbot import read_slumbot
 from foldwise.matches.table.log import read_log, state_lines
-from tests.support.web_server import SECONDS, ServerProcess, play_passively, serving, told
+from tests.support.web_server import (
+    SECONDS,
+    ServerProcess,
+    kept_hand,
+    play_passively,
+    serving,
+    session_folder,
+    told,
+)
 
 HUNL = find_definition("hunl")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("door")
+def door(table):
+    return table
 
 
-@pytest.fixture(scope="module")
-def door(folder):
-    with serving("--port", "0", "-o", str(folder)) as server:
-        yield server
+@pytest.fixture(scope="module", autouse=True)
+def slow(door):
+    """Clients that never finish what they say, from before the first test on: the last one hears what became of them."""
+    host, port = door.host.split(":")
+    heads = [socket.create_connection((host, int(port))) for _ in range(10)]
+    bodies = [socket.create_connection((host, int(port))) for _ in range(10)]
+    for sock in heads:
+        sock.sendall(b"POST /api/new_hand HTTP/1.1\r\nHost: local")
+    for sock in bodies:
+        sock.sendall(b"POST /api/new_hand HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+    silent = socket.create_connection((host, int(port)))
+    yield [*heads, silent], bodies
+    for sock in (*heads, silent, *bodies):
+        sock.close()
 
 
 def play_hand(server: ServerProcess, token: str | None, prefix: str = "/api/") -> tuple[dict, list[dict]]:
     first = server.call("new_hand", {"token": token} if token else {}, prefix)
     token = first.get("token")
     return play_passively(lambda incr: server.call("act", {"token": token, "incr": incr}, prefix), first)
-
-
-def private_hands(folder) -> dict[str, dict]:
-    """What the server keeps of each session's hand, by folder."""
-    return {path.parent.name: json.loads(path.read_text()) for path in folder.glob("*/hand.json")}
-
-
-def session_log(folder, token):
-    return folder / hashlib.sha256(token.encode()).hexdigest()[:24] / "session.log"
 
 
 @pytest.mark.parametrize("prefix", ["/api/", "/slumbot/api/"])
@@ -71,7 +79,7 @@ def test_a_session_by_the_book(door, folder, prefix):
         spent = betting.spent[last["client_pos"]]
         assert last["won_pot"] == (0 if last["winnings"] == -spent else last["winnings"] + spent)
         assert len({*last["hole_cards"], *last["bot_hole_cards"], *last["board"]}) == 4 + len(last["board"])
-    hands = list(read_log(session_log(folder, token), HUNL))
+    hands = list(read_log(session_folder(folder, token) / "session.log", HUNL))
     assert [hand.number for hand in hands] == list(range(6))
     assert sum(hand.values[hand.number % 2] for hand in hands) == total
     final = hands[-1]
@@ -95,8 +103,8 @@ def test_login_names_the_player(door, folder):
     answer = door.call("login", {"username": "A|n:n<script>\n", "password": "x"})
     assert set(answer) == {"token"}
     play_hand(door, answer["token"])
-    (line,) = state_lines(session_log(folder, answer["token"]))
-    assert line.rpartition(":")[2].split("|") == ["A.n.n<script>", "bot.strength"]
+    (line,) = state_lines(session_folder(folder, answer["token"]) / "session.log")
+    assert line.rpartition(":")[2].split("|") == ["A.n.n<script>", "rough"]
 
 
 @pytest.mark.parametrize(
@@ -143,9 +151,9 @@ def test_cross_origin_calls_are_allowed(door):
 def test_nothing_is_told_before_the_end_of_a_hand(door, folder):
     """Every byte of every answer and of every log is searched for what the player may not know yet."""
     token = door.call("login", {"username": "spy", "password": "x"})["token"]
-    log = session_log(folder, token)
-    private = log.with_name("hand.json")
-    settings = json.loads(log.with_name("session.json").read_text())
+    place = session_folder(folder, token)
+    log = place / "session.log"
+    settings = json.loads((place / "session.json").read_text())
     checked = 0
     for _ in range(12):
         answer_bytes = door.request("POST", "/api/new_hand", {"token": token})[2]
@@ -154,11 +162,10 @@ def test_nothing_is_told_before_the_end_of_a_hand(door, folder):
             assert str(settings["bot_seed"]).encode() not in answer_bytes
             if "winnings" in answer:
                 break
-            kept = json.loads(private.read_text())
-            hidden = [*kept["hole_cards"][1 - answer["client_pos"]], *kept["board"][len(answer["board"]) :]]
+            kept = kept_hand(folder, token)
+            hidden = [*kept.hole_cards[1 - answer["client_pos"]], *kept.board[len(answer["board"]) :]]
             refused = door.request("POST", "/api/act", {"token": token, "incr": "b1"})[2]
-            logged = log.read_bytes().partition(f"STATE:{kept['number']}:".encode())[1] if log.exists() else b""
-            assert not logged
+            assert not log.exists() or f"STATE:{kept.number}:".encode() not in log.read_bytes()
             for card in hidden:
                 assert not told(card, answer_bytes.decode().replace(token, ""))
                 assert not told(card, refused.decode())
@@ -167,8 +174,8 @@ def test_nothing_is_told_before_the_end_of_a_hand(door, folder):
             body = {"token": token, "incr": "c" if facing else "k"}
             answer_bytes = door.request("POST", "/api/act", body)[2]
     assert checked > 50
-    assert oct(private.stat().st_mode)[-3:] == "600"
-    assert oct(log.parent.stat().st_mode)[-3:] == "700"
+    assert oct((place / "hand.journal").stat().st_mode)[-3:] == "600"
+    assert oct(place.stat().st_mode)[-3:] == "700"
     header = log.read_text().splitlines()[0]
     assert header.endswith(" 0")  # the cards have no seed
 
@@ -181,26 +188,36 @@ def test_other_hosts_names_are_refused(door):
     assert door.request("POST", "/api/new_hand", {}, {"Host": "localhost"})[0] == 200
 
 
-def test_huge_and_slow_bodies_are_refused_and_others_are_served(door):
+def test_huge_bodies_are_refused(door):
     status, _, data = door.request("POST", "/api/new_hand", b"x" * (1 << 17))
     assert (status, json.loads(data)["error_msg"][:6]) == (413, "a body")
     host, port = door.host.split(":")
-    slow = [socket.create_connection((host, int(port))) for _ in range(20)]
-    for sock in slow:
-        sock.sendall(b"POST /api/new_hand HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
-    endless = socket.create_connection((host, int(port)))
-    endless.sendall(b"POST /api/new_hand HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
-    chunk = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
-    for _ in range(5):
-        endless.sendall(chunk)
-    assert "token" in door.call("new_hand", {})  # while they wait
-    endless.settimeout(SECONDS)
-    assert b" 413 " in endless.recv(4096)
-    for sock in slow:
-        sock.settimeout(SECONDS)
-        assert b" 408 " in sock.recv(4096)
-        sock.close()
-    endless.close()
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as endless:
+        endless.sendall(b"POST /api/new_hand HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(5):
+            endless.sendall(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+        assert b" 413 " in endless.recv(4096)
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as long:
+        long.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * (1 << 17))
+        assert b" 400 " in long.recv(4096)
+
+
+def test_a_crowd_of_one_address_is_told_to_leave(door):
+    """Connections beyond an address's share are closed with a word; those it has are answered as before."""
+    host, port = door.host.split(":")
+    kept = http.client.HTTPConnection(door.host, timeout=SECONDS)
+    kept.connect()
+    crowd = [socket.create_connection((host, int(port)), timeout=SECONDS) for _ in range(420)]
+    try:
+        assert b" 429 " in crowd[-1].recv(4096)
+        kept.request("POST", "/api/new_hand", b"{}")
+        assert b"token" in kept.getresponse().read()
+    finally:
+        for sock in (*crowd, kept):
+            sock.close()
+    deadline = time.monotonic() + SECONDS
+    while door.request("GET", "/")[0] == 429:  # until the server has noticed that they left
+        assert time.monotonic() < deadline
 
 
 def test_unknown_paths_and_methods(door):
@@ -212,7 +229,7 @@ def test_unknown_paths_and_methods(door):
         assert b"root:" not in data
 
 
-def test_sessions_survive_kill_9(tmp_path):
+def test_sessions_survive_kill_9_and_an_interrupt(tmp_path):
     with serving("--port", "0", "-o", str(tmp_path)) as server:
         last, _ = play_hand(server, None)
         token = last["token"]
@@ -230,44 +247,18 @@ def test_sessions_survive_kill_9(tmp_path):
         assert end["session_num_hands"] == num_logged + 1
         assert end["session_total"] == sum(h.values[h.number % 2] for h in read_log(log, HUNL))
         assert [h.number for h in read_log(log, HUNL)] == list(range(num_logged + 1))
-
-
-@pytest.mark.parametrize("when", ["before the log", "after the log", "half a line"])
-def test_a_server_that_died_at_the_end_of_a_hand(tmp_path, when):
-    """The hand is over in `hand.json`; its line is in the log, not yet in it, or half in it."""
-    with serving("--port", "0", "-o", str(tmp_path)) as server:
-        last, _ = play_hand(server, None)
-        last, _ = play_hand(server, last["token"])
-        server.kill()
-    log = next(tmp_path.glob("*/session.log"))
-    whole = log.read_text()
-    lines = whole.splitlines(keepends=True)
-    if when == "before the log":
-        log.write_text("".join(lines[:-1]))
-    elif when == "half a line":
-        log.write_text("".join(lines[:-1]) + lines[-1][:12])
-    with serving("--port", "0", "-o", str(tmp_path)) as server:
-        end, _ = play_hand(server, last["token"])
-        assert end["session_num_hands"] == 3
-        assert end["session_total"] - end["winnings"] == last["session_total"]
-        assert end["session_baseline_total"] - end["baseline_winnings"] == last["session_baseline_total"]
-    assert log.read_text().startswith(whole)
-
-
-def test_interrupt_ends_it(tmp_path):
-    with serving("--port", "0", "-o", str(tmp_path)) as server:
-        hand = server.call("new_hand", {})
+        hand = server.call("new_hand", {"token": token})
         connection = http.client.HTTPConnection(server.host)
         connection.request("POST", "/api/new_hand", b"{}")
         connection.getresponse().read()  # an idle connection must not keep it
-        code, errors = server.interrupt()
+        code, errors = server.interrupt()  # Ctrl-C
         assert code == 130
         assert errors.startswith("foldwise: interrupted")
         assert errors.count("\n") == 1
-        assert (session_log(tmp_path, hand["token"]).with_name("hand.json")).exists()
+        assert kept_hand(tmp_path, token).number == num_logged + 1
 
 
-def test_access_token(tmp_path):
+def test_access_token_and_how_many_sessions_it_gives(tmp_path):
     with serving("--port", "0", "-o", str(tmp_path), "--token", "auto") as server:
         token = server.said["token"]
         assert len(token) >= 20
@@ -282,6 +273,13 @@ def test_access_token(tmp_path):
         assert status == 303
         assert headers["location"] == "/"
         assert "HttpOnly" in headers["set-cookie"]
+        start = time.monotonic()
+        allowed_in = {"Authorization": f"Bearer {token}"}
+        answers = [json.loads(server.request("POST", "/api/new_hand", {}, allowed_in)[2]) for _ in range(230)]
+        refused = [answer for answer in answers if "error_msg" in answer]
+        assert len(answers) - len(refused) <= 200 + 20 * (time.monotonic() - start) + 1
+        assert all("too many new sessions" in answer["error_msg"] for answer in refused)
+        assert len(list(tmp_path.iterdir())) == len(answers) - len(refused) + 2
 
 
 @pytest.mark.parametrize(
@@ -325,12 +323,10 @@ def test_floods_are_told_to_wait():
     assert all(flood.allows("a", time) for time in (100.0, 100.0, 100.0))
 
 
-def test_new_sessions_are_limited(tmp_path):
-    with serving("--port", "0", "-o", str(tmp_path)) as server:
-        start = time.monotonic()
-        answers = [server.call("new_hand", {}) for _ in range(230)]
-        refused = [answer for answer in answers if "error_msg" in answer]
-        allowed = 200 + 20 * (time.monotonic() - start) + 1
-        assert len(answers) - len(refused) <= allowed
-        assert all("too many new sessions" in answer["error_msg"] for answer in refused)
-        assert len(list(tmp_path.iterdir())) == len(answers) - len(refused)
+def test_slow_clients_are_cut_off(door, slow):
+    """Headers and bodies that do not come; everybody was served meanwhile."""
+    heads, bodies = slow
+    for sock in (*heads, *bodies):
+        sock.settimeout(SECONDS)
+        assert b" 408 " in sock.recv(4096)
+    assert "token" in door.call("new_hand", {})

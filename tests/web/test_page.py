@@ -1,12 +1,7 @@
 """The page's own routes over real HTTP and websockets: figures equal those of the commands, and nothing hidden is told."""
 
 import contextlib
-import hashlib
 import json
-import shutil
-import subprocess
-import sys
-import time
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -17,29 +12,9 @@ from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
-from tests.support.places import ROOT
-from tests.support.web_server import SECONDS, serving, told
+from tests.support.web_server import SECONDS, kept_hand, session_folder, told
 
 HUNL = find_definition("hunl")
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    assert main(["match", "bot:strength", "bot:call", "--hands", "30", "-o", str(folder / "done")]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("sessions")
-
-
-@pytest.fixture(scope="module")
-def table(holdem_strategy, runs, folder):
-    words = (str(holdem_strategy), "--port", "0", "-o", str(folder), "--matches", str(runs))
-    with serving(*words) as server:
-        yield server
 
 
 def ask(server, path, body):
@@ -48,7 +23,7 @@ def ask(server, path, body):
 
 
 def begin(server, **more) -> str:
-    opponent = {"name": more.pop("opponent", "rough")}
+    opponent = {"name": "rough", "search": more.pop("search", "off")}
     status, answer = ask(server, "/page/sessions", {"opponent": opponent, **more})
     assert status == 200, answer
     return answer["session"]
@@ -93,24 +68,19 @@ def sit(table):
         yield lambda session: Seat(lines.enter_context(open_table(table)), session)
 
 
-def private(folder, session):
-    return folder / hashlib.sha256(session.encode()).hexdigest()[:24]
-
-
 def test_a_session_over_the_websocket(table, sit, folder):
     """Hands by the page: nothing hidden in any byte, the log and the totals agree, a second page sees the same hand."""
     session = begin(table, player="Ann")
     seat = sit(session)
-    place = private(folder, session)
+    place = session_folder(folder, session)
     checked = 0
     while seat.view["hands"] < 8:
         hand = seat.view["hand"]
         if hand["end"]:
             seat.say({"next": True})
             continue
-        kept = json.loads((place / "hand.json").read_text())
-        you = kept["number"] % 2
-        hidden = [*kept["hole_cards"][1 - you], *kept["board"][len(hand["board"]) :]]
+        kept = kept_hand(folder, session)
+        hidden = [*kept.hole_cards[1 - kept.number % 2], *kept.board[len(hand["board"]) :]]
         for card in hidden:
             assert not told(card, seat.texts[-1])
             checked += 1
@@ -140,7 +110,7 @@ def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
         seat.say({"next": True}) if seat.view["hand"]["end"] else seat.act("c")
     status, graph = ask(table, "/page/graph", {"session": session})
     assert status == 200
-    log = private(folder, session) / "session.log"
+    log = session_folder(folder, session) / "session.log"
     assert main(["score", str(log), "--strategy", str(holdem_strategy), "--player", "rough", "--json"]) == 0
     methods = {one["method"]: one for one in json.loads(capsys.readouterr().out)["methods"]}
     for ours, theirs in (("chips", "raw"), ("all-in", "all-in"), ("aivat", "aivat")):
@@ -156,7 +126,53 @@ def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
     said = json.loads(capsys.readouterr().out)
     assert review["given_up_bb"] == pytest.approx(said["given_up_bb"])
     assert review["players"] == said["players"]
-    assert review["mistakes"] == said["mistakes"]
+    for shown, printed in zip(review["mistakes"], said["mistakes"], strict=True):
+        assert {key: shown[key] for key in printed} == printed
+
+
+def test_nothing_hidden_is_in_any_byte(table, sit, folder):
+    """The first hand of a session, asked about in every way the server has; each byte that comes is searched."""
+    checked = 0
+    for _ in range(5):
+        session = begin(table, player="spy")
+        seat = sit(session)
+        place = session_folder(folder, session)
+        seed = str(json.loads((place / "session.json").read_text())["bot_seed"])
+        while not seat.view["hand"]["end"]:
+            hand = seat.view["hand"]
+            seat.act("zzz")
+            heard = [text.encode() for text in seat.texts]
+            for path, body in (
+                ("/page/graph", {"session": session}),
+                ("/page/log", {"session": session}),
+                ("/page/reveal", {"session": session, "hand": hand["number"]}),
+                ("/page/reveal", {"session": session, "hand": -1}),
+                ("/page/review", {"session": session}),
+                ("/api/new_hand", {"token": session}),
+                ("/page/sessions", {"session": session}),
+            ):
+                _, headers, data = table.request("POST", path, body)
+                heard += [data, repr(headers).encode()]
+            for path in (
+                "/page/opponents",
+                "/page/matches",
+                f"/page/report/{place.name}",
+                f"/{place.name}/hand.journal",
+            ):
+                _, headers, data = table.request("GET", path)
+                heard += [data, repr(headers).encode()]
+            kept = kept_hand(folder, session)
+            hidden = [*kept.hole_cards[1], *kept.board[len(hand["board"]) :]]
+            text = b"\n".join(heard).decode().replace(session, "")
+            assert seed not in text
+            assert ",".join(map(str, kept.hole_cards[1])) not in text.replace(" ", "")
+            for card in hidden:
+                assert not told(card, text), card_text(card)
+                checked += 1
+            assert not (place / "session.log").exists()
+            seat.act("c")
+        seat.line.close()
+    assert checked > 20
 
 
 def test_other_sites_are_kept_out(table):
@@ -212,6 +228,39 @@ def test_explore_asks_for_what_is_missing(table):
         assert ask(table, "/page/explore", {"strategy": "rough", **body})[0] == 400
 
 
+def test_explore_says_what_hands_make_of_the_board(table):
+    found = ask(table, "/page/explore", {"strategy": "rough", "betting": "r300c/", "board": "2c7d9h"})[1]
+    names = found["made_names"]
+    for hand, words in (("9s9d", ["set"]), ("AhKh", ["ace high"]), ("Ts8s", ["no pair", "open-ended straight draw"])):
+        assert [names[n] for n in found["made"][pair_number(*parse_cards(hand))]] == words
+    assert found["made"][pair_number(*parse_cards("2c7d"))] is None
+    assert ask(table, "/page/explore", {"strategy": "rough"})[1]["made"] == []
+
+
+def solved(server, **spot):
+    url = server.url.replace("http", "ws", 1) + "page/solve"
+    with connect(url, origin=server.url.rstrip("/"), open_timeout=SECONDS) as line:
+        line.send(json.dumps({"strategy": "rough", "seconds": 0.2, **spot}))
+        while "progress" in (message := json.loads(line.recv(timeout=SECONDS))):
+            pass
+    return message
+
+
+def test_one_range_may_be_typed_and_the_other_the_strategys(table):
+    place = {"betting": "r300c/cc/cc/", "board": "2c7d9hKsAc"}
+    found = ask(table, "/page/explore", {"strategy": "rough", **place})[1]
+    position = found["position"]
+    ranges = ["", ""]
+    ranges[1 - position] = "QQ+"
+    kept = solved(table, ranges=ranges, **place)["result"]  # the hands shown are the strategy's
+    assert [row and row[0] for row in kept["hands"]] == [row and row[0] for row in found["hands"]]
+    ranges = ["", ""]
+    ranges[position] = "QQ+"
+    typed = solved(table, ranges=ranges, **place)["result"]
+    assert sum(1 for row in typed["hands"] if row and row[0] > 0) == 6 + 3 + 3
+    assert "expected" in solved(table, ranges=["nonsense", ""], **place)["error"]
+
+
 def test_solve_with_progress_and_stop(table):
     url = table.url.replace("http", "ws", 1) + "page/solve"
     with connect(url, origin=table.url.rstrip("/"), open_timeout=SECONDS) as line:
@@ -230,6 +279,29 @@ def test_solve_with_progress_and_stop(table):
     with connect(url, origin=table.url.rstrip("/"), open_timeout=SECONDS) as line:
         line.send(json.dumps({"strategy": "rough", "betting": "", "board": ""}))
         assert "turn or a river" in json.loads(line.recv(timeout=SECONDS))["error"]
+
+
+def test_what_was_searched_is_revealed(table, sit, folder):
+    """The bot's decisions on turn and river, worked out again from its seed: what it played had a share."""
+    session = begin(table, search="fast", seed=4)
+    seat = sit(session)
+    searched = 0
+    while searched < 2:
+        hand = seat.view["hand"]
+        if not hand["end"]:
+            seat.act("c")
+            continue
+        status, revealed = ask(table, "/page/reveal", {"session": session, "hand": hand["number"]})
+        assert status == 200
+        for one in revealed["decisions"]:
+            assert one["probabilities"][one["actions"].index(one["played"])] > 0.0
+            searched += "turn: " in one["betting"]
+        if revealed["decisions"]:
+            shares = [one["share"] for one in revealed["range"]]
+            assert shares == sorted(shares, reverse=True)
+            assert 0.0 < sum(shares) <= 1.0 + 1e-9
+        seat.say({"next": True})
+    seat.line.close()
 
 
 def test_drills_are_scored_and_kept(table):
@@ -252,7 +324,7 @@ def listed(server):
     return json.loads(server.request("GET", "/page/matches")[2])["folders"]
 
 
-def test_watch_follows_a_running_match(table, runs):
+def test_finished_matches_are_listed_and_reported(table, runs):
     (done,) = [one for one in listed(table) if one["title"] == "done"]
     result = json.loads((runs / "done" / "result.json").read_text())
     assert (done["state"], done["hands"]) == ("finished", 60)
@@ -261,29 +333,6 @@ def test_watch_follows_a_running_match(table, runs):
     assert (status, b"replay" in page) == (200, True)
     assert "sandbox" in headers["content-security-policy"]
     assert table.request("GET", "/page/report/..%2f..")[0] == 404
-    words = ["match", "bot:strength", "bot:random", "--hands", "2000", "--over", "tcp", "-o", str(runs / "live")]
-    command = [sys.executable, "-m", "foldwise.cli.main", *words]
-    match = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + SECONDS
-        while not (
-            live := [
-                one for one in json.loads(table.request("GET", "/page/matches")[2])["folders"] if one["title"] == "live"
-            ]
-        ):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        url = table.url.replace("http", "ws", 1) + "page/watch"
-        seen = []
-        with connect(url, origin=table.url.rstrip("/"), open_timeout=SECONDS) as line:
-            line.send(json.dumps({"match": live[0]["id"]}))
-            while len(seen) < 3 or seen[-1] == seen[0]:
-                seen.append(json.loads(line.recv(timeout=SECONDS))["match"]["hands"])
-        assert seen == sorted(seen)
-    finally:
-        match.kill()
-        match.wait()
-        shutil.rmtree(runs / "live", ignore_errors=True)
 
 
 def test_page_is_whole_by_itself(table):

@@ -11,6 +11,7 @@ from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.table.log import read_log
 from foldwise.postprocess.language import PipelineError
+from foldwise.web import hand_journal
 from foldwise.web import sessions as sessions_module
 from foldwise.web.opponents import Opponent, Opponents
 from foldwise.web.session import clean_name
@@ -24,7 +25,6 @@ def rooms(tmp_path, strategies):
     """Sessions against made-up strategies of Leduc: one card each, a limit game."""
     queue = SolveQueue()
     yield Sessions(tmp_path / "sessions", Opponents([strategies]), queue)
-    queue.close()
 
 
 async def play(rooms, place, hands):
@@ -82,10 +82,10 @@ async def test_damaged_folders_are_said_so(rooms):
     settings = place.session.folder / "session.json"
     whole = settings.read_text()
     settings.write_text(whole[:30])
-    with pytest.raises(FormatError, match="damaged"):
+    with pytest.raises(FormatError, match="cannot be read"):
         rooms.find(place.token)
     settings.write_text(whole)
-    (place.session.folder / "hand.json").write_text("{}")
+    (place.session.folder / "hand.journal").write_text("{}\n")
     with pytest.raises(FormatError, match="expected a hand of ours"):
         rooms.find(place.token)
     with pytest.raises(UnknownSessionError):
@@ -122,8 +122,49 @@ def test_names_fit_into_a_log(given, kept):
 async def test_private_files_are_private(rooms):
     place = rooms.create("door", "Ann", Opponent(name="one"))
     await play(rooms, place, 1)
-    for name in ("session.json", "hand.json"):
+    for name in ("session.json", "hand.journal"):
         assert (place.session.folder / name).stat().st_mode & 0o077 == 0
     assert place.token not in place.session.folder.name
     assert place.token not in "".join(path.read_text() for path in place.session.folder.iterdir())
     assert json.loads((place.session.folder / "session.json").read_text())["seed"] is None
+
+
+@pytest.mark.parametrize("when", ["before the log", "after the log", "half a line"])
+async def test_a_server_that_died_at_the_end_of_a_hand(rooms, when):
+    """The hand is over in the journal; its line is in the log, not yet in it, or half in it."""
+    place = rooms.create("door", "Ann", Opponent(name="one"))
+    await play(rooms, place, 2)
+    before = place.session.totals
+    log = place.session.log_path
+    whole = log.read_text()
+    lines = whole.splitlines(keepends=True)
+    if when == "before the log":
+        log.write_text("".join(lines[:-1]))
+    elif when == "half a line":
+        log.write_text("".join(lines[:-1]) + lines[-1][:12])
+    rooms._places.clear()
+    again = rooms.find(place.token)
+    assert again.session.totals == before
+    assert log.read_text() == whole
+    await play(rooms, again, 3)
+    assert log.read_text().startswith(whole)
+    assert [hand.number for hand in read_log(log, again.session.definition)] == [0, 1, 2]
+
+
+async def test_a_journal_stays_short_and_half_a_line_is_passed_over(rooms, monkeypatch):
+    monkeypatch.setattr(hand_journal, "_MOST_BYTES", 400)
+    place = rooms.create("door", "Ann", Opponent(name="one"))
+    path = place.session.folder / "hand.journal"
+    for hands in range(1, 30):
+        await play(rooms, place, hands)
+        assert path.stat().st_size < 800
+    session = place.session
+    session.start_hand()
+    await rooms.let_bot_act(place)
+    with path.open("a") as file:
+        file.write("rr")  # what a machine that lost its power may leave
+    rooms._places.clear()
+    again = rooms.find(place.token).session
+    assert again.hand.deal == session.hand.deal
+    assert again.hand.betting == session.hand.betting
+    assert again.totals == session.totals

@@ -1,11 +1,15 @@
 """The queue of long work: one piece at a time, users in turn, and nobody's cancellation stops the line."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from foldwise.web.solving import BusyError, SolveQueue
+from tests.support.places import ROOT
+from tests.support.web_server import SECONDS
 
 
 async def test_users_take_turns():
@@ -35,7 +39,6 @@ async def test_users_take_turns():
     assert await asyncio.gather(*tasks) == names
     assert order == ["ann 1", "ann 2", "bob 1", "cid 1", "ann 3"]
     assert most == 1
-    queue.close()
 
 
 async def test_errors_and_cancellation_hand_the_turn_on():
@@ -56,7 +59,6 @@ async def test_errors_and_cancellation_hand_the_turn_on():
     with pytest.raises(ZeroDivisionError):
         await third
     assert await fourth == "done"
-    queue.close()
 
 
 async def test_one_user_cannot_fill_the_line():
@@ -70,4 +72,30 @@ async def test_one_user_cannot_fill_the_line():
     held.set()
     assert await queue.run("bob", lambda: 1) == 1
     assert all(await asyncio.gather(*tasks))
-    queue.close()
+
+
+async def test_who_stops_waiting_does_not_let_two_run_at_once():
+    queue, held, order = SolveQueue(), threading.Event(), []
+    first = asyncio.create_task(queue.run("ann", lambda: (held.wait(), order.append("ann"))))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(queue.run("bob", lambda: order.append("bob")))
+    while not queue._waiting:
+        await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert not second.done()
+    held.set()
+    await second
+    assert order == ["ann", "bob"]
+
+
+def test_work_that_never_ends_does_not_keep_the_process():
+    script = (
+        "import asyncio, threading; from foldwise.web.solving import SolveQueue\n"
+        "async def main():\n"
+        "    task = asyncio.create_task(SolveQueue().run('ann', threading.Event().wait))\n"
+        "    await asyncio.sleep(0); await asyncio.sleep(0); task.cancel()\n"
+        "asyncio.run(main())"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, timeout=SECONDS, check=False).returncode == 0

@@ -63,10 +63,12 @@ class Table {
     };
     opponent.addEventListener("change", onlyStrategies);
     onlyStrategies();
-    const form = el("form", { class: "panel narrow", "aria-label": "New session" }, el("h2", {}, "A seat at the table"),
-      el("p", { class: "soft" }, "Heads-up, hand after hand, against a strategy this machine has solved. Hands are kept as ACPC logs."),
-      el("div", { class: "fields" }, field("Opponent", opponent), field("Post-processing", post), field("Search", search),
-        field("Speed", speed), field("Shown to me", reveal), field("Seed of the cards", seed), field("My name", name)), begin);
+    const form = el("form", { class: "panel narrow seat-form", "aria-label": "New session" },
+      el("div", { class: "felt welcome" }, el("div", { class: "cards", "aria-hidden": "true" }, ["As", "Kh", null, null].map((card) => cardFace(card))),
+        el("div", {}, el("h2", {}, "A seat at the table"), el("p", {}, "Heads-up, hand after hand, against a strategy this machine has solved."))),
+      el("div", { class: "fields" }, field("Opponent", opponent), field("Speed", speed), field("Shown to me", reveal),
+        field("Post-processing", post), field("Search on turn and river", search), field("Seed of the cards", seed), field("My name", name)),
+      el("div", { class: "row" }, begin, el("span", { class: "small soft" }, "Every hand is kept, as a log that all commands read.")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       begin.disabled = true;

@@ -57,7 +57,7 @@ function drawn(found) {
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Statistics" }, el("table", {}, el("thead", {}, el("tr", {},
       ["player", "hands", "VPIP", "PFR", "aggression", "to showdown", "won there", "mbb a hand"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows))));
   if (!found.strategy) return [statistics];
-  const of = found.player ? `${found.player}’s ` : "";
+  const of = !found.player ? "" : found.player === "you" ? "Your " : `${found.player}’s `;
   const summary = el("section", { class: "panel", "aria-label": "In all" }, el("h2", {}, "In all"),
     el("p", {}, `${of}${chips(found.decisions)} decisions in ${chips(found.hands)} hands gave up `, el("b", { id: "given-up" }, `${found.given_up_bb.toFixed(2)} bb`),
       `, ${chips(Math.round(found.given_up_mbb_a_hand))} mbb a hand, by the values of ${found.strategy}.`),
@@ -79,5 +79,5 @@ function decision(one, found) {
       el("b", { class: one.given_up_bb > 0.05 ? "loss" : "" }, `${one.given_up_bb.toFixed(2)} bb`), el("span", { class: "soft small" }, ` (${one.method}${one.reached ? "" : ", never reached by the solver"})`)),
     one.so_far ? el("p", { class: "small soft" }, one.so_far) : null,
     bars(one.actions.map((action, n) => ({ label: one.action_words[n], share: one.probabilities[n], chosen: action === one.done,
-      value: `${percent(one.probabilities[n])} ${signed(one.values[n] / found.big_blind, 2)}${one.values[n] === top ? " ★" : ""}` }))));
+      value: `${percent(one.probabilities[n])} ${signed(one.values[n] / found.big_blind, 2)} bb${one.values[n] === top ? " ★" : ""}` }))));
 }

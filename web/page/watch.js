@@ -69,7 +69,7 @@ class Watch {
 
   // A hand in a line; opened, the whole of it in words. What was opened stays open while the match goes on.
   hand(hand) {
-    const line = el("summary", {}, el("span", { class: "small soft" }, hand.label),
+    const line = el("summary", {}, el("span", { class: "small soft hand-label" }, hand.label),
       hand.cards.map((cards, n) => el("span", { class: "seat-line" }, cards.length ? cardsText(cards) : "??", " ", el("span", { class: "small soft" }, hand.names[n]), " ", el("b", { class: tone(hand.values[n]) }, signed(hand.values[n])))),
       hand.board.length ? cardsText(hand.board) : el("span", { class: "small soft" }, "no board"));
     const opened = el("details", { "data-label": hand.label, open: this.opened.has(hand.label) }, line,

@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from foldwise.abstraction.cards import hand_strength_kernels
 from foldwise.abstraction.cards import percentile_kernels as bucket_kernels
 from foldwise.abstraction.cards.boards import boards
+from foldwise.abstraction.cards.bucket_kinds import BUCKET_KINDS, load_maker
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.cards.card_building import MAKERS, build_cards
-from foldwise.abstraction.cards.card_config import METHODS, CardConfig, PublicClusters, StreetCards
+from foldwise.abstraction.cards.card_building import build_cards
+from foldwise.abstraction.cards.card_config import CardConfig, PublicClusters, StreetCards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT
 from foldwise.abstraction.cards.percentile import (
     flop_class_rows,
@@ -393,7 +394,7 @@ def test_raw_numbers_are_distinct_for_distinct_cards(deck):
     assert abstraction.bucket(hand, board) != abstraction.bucket(hand, [*deck[2:4], deck[5]])
 
 
-def test_every_method_has_its_maker():
-    assert METHODS.keys() == MAKERS.keys()
+def test_every_kind_has_its_maker():
+    assert all(callable(load_maker(kind)) for kind in BUCKET_KINDS)
     with pytest.raises(ValueError, match=r"got 'percentil' \(did you mean percentile\?\)"):
         StreetCards(method="percentil", buckets=5)

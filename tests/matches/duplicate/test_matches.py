@@ -18,7 +18,7 @@ from scipy.stats import t as student
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import make_player
-from foldwise.agent.postprocessing.program import resolve_program
+from foldwise.agent.program import resolve_program
 from foldwise.cli.main import main
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import parse_definition

@@ -6,7 +6,7 @@ import pytest
 
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.library import find_definition
-from foldwise.matches.report.hand_import import import_hands, read_hands
+from foldwise.matches.report.hand_import import import_hands, read_one_game
 from foldwise.matches.report.phh import phh_text
 from foldwise.matches.table.log import parse_state_line
 
@@ -90,9 +90,9 @@ def test_damaged_texts_are_refused_in_one_line(text, message):
 
 def test_folders_and_files(tmp_path):
     with pytest.raises(DefinitionError, match=r"no \*\.log"):
-        read_hands(tmp_path)
+        read_one_game(tmp_path)
     with pytest.raises(DefinitionError, match="No such file"):
-        read_hands(tmp_path / "none.log")
+        read_one_game(tmp_path / "none.log")
     (tmp_path / "a.log").write_text(f"{LINE}\n")
     (tmp_path / "b.log").write_text(f"# name/game/hands/seed x hunl 1 0\n{LINE}\n")
-    assert len(read_hands(tmp_path).hands) == 2
+    assert len(read_one_game(tmp_path).hands) == 2

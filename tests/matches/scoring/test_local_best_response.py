@@ -7,7 +7,7 @@ import pytest
 
 from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.following.tracker import make_seat
-from foldwise.agent.mappings.translation import Mapping, Translation
+from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.betting import BettingState
 from foldwise.game.definition import GameDefinition
@@ -139,7 +139,7 @@ def pot_and_all_in(betting: BettingState) -> list[int]:
 def test_river_play_agrees_with_the_oracle(pipeline: str) -> None:
     """Real betting against a translated, post-processed strategy; deterministic, as the oracle asks."""
     definition = short_hunl(1500)
-    translation = Translation(Mapping.PSEUDO_HARMONIC, randomised=False)
+    translation = Translation(randomised=False)
     seat = made_seat(definition, "f c 0.7p a | f c 1p | f c", seed=4, pipeline=pipeline, translation=translation)
     player = StrategyPlayer(seat, definition, StandInBuckets())
     response = LocalBestResponse(player, LbrSettings("fcpa", 3))
