@@ -30,7 +30,7 @@ class AbstractRequest:
         False
     )
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
-    board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = ""
+    board: Annotated[str, typer.Option("--board", help="The board for --show, as in Qh7c2d.")] = ""
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw the preflop grid by strength and by bucket.")
     ] = None

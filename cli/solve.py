@@ -36,7 +36,9 @@ class SolveRequest:
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None
     nodes: Annotated[str | None, typer.Option(help="Stop after this many nodes visited; 1e9 is understood.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this much solving time.")] = None
-    exploitability: Annotated[float | None, typer.Option(metavar="MBB", help="Stop once this good.")] = None
+    exploitability: Annotated[
+        float | None, typer.Option(metavar="MBB", help="Stop once exploitability is at most this many mbb.")
+    ] = None
     threads: Annotated[int | None, typer.Option(help="Threads that share the tables.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn.")] = None
     children: Annotated[
