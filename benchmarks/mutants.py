@@ -227,6 +227,8 @@ def main() -> int:
     places = [mutant for path in files for mutant in find_mutants(path)]
     chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
     outcomes: list[Outcome] = []
+    for mutant in chosen:
+        tests_of(mutant.file)  # found now: the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
         copy = Copy(Path(folder))
         for mutant in chosen:
