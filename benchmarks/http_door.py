@@ -1,6 +1,6 @@
 """Bots at the HTTP door: hands a second, times of an answer, memory of the server.
 
-    python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast]
+    python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast] [--save]
 
 Starts `foldwise serve` as a process of its own and plays it from this one, which shares the machine's cores: every session
 checks and calls, one request after another. Memory is the server's resident set after each quarter of the hands. CPU is the
@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+from papers.record import add_save, save, significant
 
 _PARTS = 4
 
@@ -114,6 +115,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--hands", type=int, default=20_000)
     parser.add_argument("--search", default="off")
+    add_save(parser)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         words = ["serve", given.strategy, "--port", "0", "--no-open", "--json", "-o", folder, "--search", given.search]
@@ -122,9 +124,25 @@ def main() -> None:
             assert server.stdout is not None
             url = json.loads(server.stdout.readline())["url"]
             try:
-                print(json.dumps(asyncio.run(play(url, given.sessions, given.hands, server.pid)), indent=1))
+                found = asyncio.run(play(url, given.sessions, given.hands, server.pid))
             finally:
                 server.terminate()
+    print(json.dumps(found, indent=1))
+    if given.save:
+        columns = (
+            "sessions",
+            "hands",
+            "hands/s",
+            "p50, ms",
+            "p99, ms",
+            "CPU of an answer, ms",
+            "memory by quarters, MB",
+        )
+        figures = (found[key] for key in ("hands_per_second", "p50_ms", "p99_ms", "cpu_ms_an_answer"))
+        memory = " ".join(f"{size:.0f}" for size in found["memory_mb"])
+        row = (given.sessions, given.hands, *(significant(figure, 3) for figure in figures), memory)
+        title = "Bots at the HTTP door, " + ("tables only" if given.search == "off" else f"search {given.search}")
+        save(f"speed_door_{given.search}", title, columns, [row], None)
 
 
 if __name__ == "__main__":

@@ -107,10 +107,6 @@ class Door:
             return _hand(place, before)
 
     def _begin(self, request: Request, username: str) -> Place:
-        if self._opponent is None:
-            raise DefinitionError(
-                "this server has no strategy to play against: start it with 'foldwise serve STRATEGY'"
-            )
         if self._sessions.opponents.definition(self._opponent).limit:
             raise DefinitionError(
                 "this server's strategy is for a limit game: Slumbot's interface is for no-limit games"

@@ -19,7 +19,7 @@ CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-SIZES = {"desktop": (1280, 860), "phone": (360, 740)}
+SIZES = {"desktop": (1280, 860, "light"), "phone": (360, 740, "dark")}
 HUNL = find_definition("hunl")
 HANDS = """# name/game/hands/seed x hunl 2 0
 STATE:0:r300c/cr600c/cc/cc:AsKs|7c7d/2c9hTs/3h/Kd:900|-900:Ann|<b>Bob</b>
@@ -41,8 +41,8 @@ def browser():
 @pytest.fixture(params=list(SIZES))
 def page(request, browser, table):
     """A fresh page; any error of a script, any word on the console and any request to another host fails the test."""
-    width, height = SIZES[request.param]
-    context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    width, height, scheme = SIZES[request.param]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     opened = context.new_page()
     opened.set_default_timeout(1000 * SECONDS)
     problems: list[str] = []

@@ -10,7 +10,7 @@ export function show(place, query) {
 class Watch {
   constructor(place) {
     this.place = place;
-    this.opened = new Set();
+    this.opened = new Map(); // hands by label: what was opened stays, however fast others follow
     this.matches = el("ul", { class: "match-list", id: "matches" });
     this.view = el("section", { class: "panel", "aria-label": "Match", hidden: true });
     place.replaceChildren(el("div", { class: "columns watch" }, this.view, el("section", { class: "panel", "aria-label": "Matches" }, el("h2", {}, "Matches"), this.matches)));
@@ -38,6 +38,7 @@ class Watch {
 
   open(match) {
     if (this.line) this.line.close();
+    if (match !== this.current) this.opened.clear();
     this.current = match;
     history.replaceState(null, "", `#watch?match=${encodeURIComponent(match)}`);
     for (const button of this.matches.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset.match === match));
@@ -60,21 +61,22 @@ class Watch {
     if (match.rows && match.rows.length) {
       parts.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Totals" }, el("table", {}, el("tbody", {}, match.rows.map((row) => el("tr", {}, el("td", {}, row.name || ""), el("td", {}, `${signed(row.mean_mbb, 1)}${width(row)}`)))))));
     }
-    if (match.last && match.last.length) parts.push(el("h3", {}, "Last hands"), el("div", { class: "last-hands" }, match.last.map((hand) => this.hand(hand))));
+    const last = match.last || [], kept = [...this.opened.values()].filter((hand) => !last.some((one) => one.label === hand.label));
+    if (last.length + kept.length) parts.push(el("h3", {}, "Last hands"), el("div", { class: "last-hands" }, [...kept, ...last].map((hand) => this.hand(hand))));
     if (!match.id.startsWith("feed:")) parts.push(reportLink(match.id));
     const held = document.activeElement?.closest?.("summary")?.parentElement.dataset.label;
     this.view.replaceChildren(...parts);
     if (held) this.view.querySelector(`[data-label="${CSS.escape(held)}"] summary`)?.focus();
   }
 
-  // A hand in a line; opened, the whole of it in words. What was opened stays open while the match goes on.
+  // A hand in a line; opened, the whole of it in words.
   hand(hand) {
     const line = el("summary", {}, el("span", { class: "small soft hand-label" }, hand.label),
       hand.cards.map((cards, n) => el("span", { class: "seat-line" }, cards.length ? cardsText(cards) : "??", " ", el("span", { class: "small soft" }, hand.names[n]), " ", el("b", { class: tone(hand.values[n]) }, signed(hand.values[n])))),
       hand.board.length ? cardsText(hand.board) : el("span", { class: "small soft" }, "no board"));
     const opened = el("details", { "data-label": hand.label, open: this.opened.has(hand.label) }, line,
       el("ol", { class: "story" }, hand.story.map((step) => el("li", { class: step.by === "dealer" ? "dealer-word" : step.by === "seat-0" ? "you" : "bot" }, step.text))));
-    opened.addEventListener("toggle", () => { if (opened.open) this.opened.add(hand.label); else this.opened.delete(hand.label); });
+    opened.addEventListener("toggle", () => { if (opened.open) this.opened.set(hand.label, hand); else this.opened.delete(hand.label); });
     return opened;
   }
 }
