@@ -16,6 +16,7 @@ from typing import Any
 
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.solver.distributed.child import ChildSpec, make_child
+from foldwise.solver.distributed.ray_watchdog import Watchdog
 
 _PR_SET_PDEATHSIG = 1  # Linux, linux/prctl.h
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -71,8 +72,7 @@ def _no_cluster(address: str, reason: str) -> DefinitionError:
 def _end_with_parent() -> None:
     """Have the kernel end this process when the daemon that started it dies, as Ray has it end the daemon with the head.
 
-    Ray's own way is for the process to notice by itself: in the middle of a long call on a busy machine, where Ray runs
-    it with low priority, that took more than a minute.
+    Ray's own way is for the process to notice by itself, which takes a turn that a busy machine may not give it.
     """
     if sys.platform != "linux":
         return
@@ -97,6 +97,7 @@ class RayEngine:
 
     def __init__(self, specs: Sequence[ChildSpec], address: str):
         self._ray = _import_ray()
+        self._watchdog: Watchdog | None = None
         threads = int(specs[0].config["solver"]["threads"])
         self._connect(address, threads * len(specs))
         actor = self._ray.remote(_RemoteChild).options(
@@ -124,7 +125,7 @@ class RayEngine:
             raise _no_cluster(address, str(error).splitlines()[0]) from None
         there = int(ray.cluster_resources().get("CPU", 0))
         if there < cores:
-            ray.shutdown()
+            self._shut_down()
             raise DefinitionError(
                 f"the Ray cluster has {there} cores, the children need {cores}: use fewer children or threads, "
                 "or add machines with 'ray start --address=HEAD:6379'"
@@ -143,6 +144,7 @@ class RayEngine:
                     object_store_memory=_STORE_BYTES,
                     **_QUIET,
                 )
+                self._watchdog = Watchdog()
                 return
             except Exception as error:  # Ray has no class for daemons that start too slowly
                 self._ray.shutdown()
@@ -169,7 +171,12 @@ class RayEngine:
             self._ray.wait(self._last, num_returns=len(self._last), timeout=_CLOSING_SECONDS)
         for actor in self._actors:
             self._ray.kill(actor)
+        self._shut_down()
+
+    def _shut_down(self) -> None:
         self._ray.shutdown()
+        if self._watchdog is not None:
+            self._watchdog.close()
 
 
 def _import_ray() -> Any:

@@ -31,7 +31,9 @@ STATE:0:r300c/cr600c/cc/cc:AsKs|7c7d/2c9hTs/3h/Kd:900|-900:Ann|<b>Bob</b>
 def browser():
     if CHROMIUM is None:
         pytest.skip("no chromium found: the table is not looked at in a real browser")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no real browser")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: the table is not looked at in a real browser"
+    )
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, "--disable-component-update"])
         yield opened
@@ -69,7 +71,9 @@ def page(request, browser, table):
 
 def check_accessible(page):
     """axe-core finds nothing against WCAG 2 A and AA: names, roles, contrast."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-core is not installed: accessibility is not checked"
+    )
     page.wait_for_function("() => document.getAnimations().every((one) => one.playState === 'finished')")
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
     found = axe.Axe().run(page, options=options).response["violations"]

@@ -329,7 +329,9 @@ def test_charts():
 def browser():
     if CHROMIUM is None:
         pytest.skip("no chromium found: the page is not looked at in a real browser")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no real browser")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: the page is not looked at in a real browser"
+    )
     flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*flags, "--disable-component-update"])
