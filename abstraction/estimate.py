@@ -72,7 +72,7 @@ def _num_buckets(config: AbstractionConfig) -> list[tuple[int, int]]:
     return [(count, count) for count in enumerated_views(config).num_buckets]
 
 
-def estimate_size(config: AbstractionConfig) -> SizeEstimate:
+def estimate_size(config: AbstractionConfig, entry_bytes: int = BYTES_PER_ENTRY) -> SizeEstimate:
     """Nodes, infosets and infoset-actions by street, and the bytes a solver's tables take."""
     tree = config_tree(config)
     nodes = tree.nodes
@@ -98,6 +98,6 @@ def estimate_size(config: AbstractionConfig) -> SizeEstimate:
         streets=tuple(streets),
         infosets=sum(street.infosets for street in streets),
         infoset_actions=entries,
-        table_bytes=BYTES_PER_ENTRY * entries,
+        table_bytes=entry_bytes * entries,
         tree_bytes=sum(array.nbytes for array in tree),
     )

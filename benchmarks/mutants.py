@@ -23,7 +23,7 @@ from pathlib import Path
 from foldwise.game.compiled import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
-MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/translation*.py", "matches/scoring/*.py")
+MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/mappings/*.py", "matches/scoring/*.py")
 LATEST_SECONDS = 3600.0  # for what waits without working
 _SPARE_CPU_SECONDS = 120  # and five times what the tests take on the unchanged code
 _BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -227,6 +227,8 @@ def main() -> int:
     places = [mutant for path in files for mutant in find_mutants(path)]
     chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
     outcomes: list[Outcome] = []
+    for mutant in chosen:
+        tests_of(mutant.file)  # found now: the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
         copy = Copy(Path(folder))
         for mutant in chosen:

@@ -2,6 +2,7 @@
 
 python benchmarks/sampling.py            tables up to 325 MB, about two minutes
 python benchmarks/sampling.py --full     also two-nl-36's 3.2 GB
+python benchmarks/sampling.py --precisions two-nl-28 two-nl-36      external sampling in both precisions, by turns
 python benchmarks/sampling.py --presets configs/hunl-medium.toml    these instead, with their real cards (built once)
 
 Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested
@@ -18,6 +19,7 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyspiel
 from counted_game import CountedGame
 from papers.record import add_save, save, significant
@@ -72,9 +74,9 @@ def poker_game(name: str) -> AbstractGame:
 class Bench:
     """One game's table, and walks over it by one thread or several."""
 
-    def __init__(self, game: AbstractGame, num_threads: int):
+    def __init__(self, game: AbstractGame, num_threads: int, dtype: npt.DTypeLike = np.float64):
         self.game = game
-        self.table = np.empty(2 * game.num_entries)
+        self.table = np.empty(2 * game.num_entries, dtype=dtype)
         self.table.fill(0.0)  # touched, so that no walk pays for the first page faults
         self._frames = [make_frames(game) for _ in range(num_threads)]
         self._states = make_states(1, num_threads)
@@ -189,6 +191,24 @@ def race_threads(path: str, seconds: float, repeats: int) -> None:
     )
 
 
+def race_precisions(name: str, seconds: float, repeats: int) -> None:
+    """One game in both precisions, by turns, on one thread."""
+    game = poker_game(name)
+    benches = {dtype: Bench(game, 1, dtype) for dtype in ("float64", "float32")}
+    best = dict.fromkeys(benches, 0.0)
+    for bench in benches.values():
+        bench.run("external", 2, 1)  # compiles
+        bench.rates("external", 1, 4.0 * seconds, 1)  # warms the table to a steady state
+    for _ in range(repeats):
+        for dtype, bench in benches.items():
+            best[dtype] = max(best[dtype], bench.rates("external", 1, seconds, 1)[1])
+    for dtype, bench in benches.items():
+        print(
+            f"{name}, {dtype}, {bench.table.nbytes / 1e6:.0f} MB: {best[dtype] / 1e6:.2f} million nodes a CPU-second",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
@@ -197,7 +217,12 @@ def main() -> None:
     parser.add_argument("--openspiel-only", action="store_true", help="stop after the race on Leduc")
     add_save(parser)
     parser.add_argument("--presets", nargs="*", help="configurations to time instead")
+    parser.add_argument("--precisions", nargs="*", help="games to race in both precisions instead")
     arguments = parser.parse_args()
+    if arguments.precisions:
+        for name in arguments.precisions:
+            race_precisions(name, arguments.seconds, arguments.repeats)
+        return
     if arguments.presets:
         for path in arguments.presets:
             race_threads(path, arguments.seconds, arguments.repeats)

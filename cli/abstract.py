@@ -17,7 +17,7 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction
     from foldwise.abstraction.cards.explain import HandReport
-    from foldwise.abstraction.config import AbstractionConfig
+    from foldwise.solver.config import RunConfig
 
 STREETS = ("preflop", "flop", "turn", "river")
 
@@ -30,7 +30,7 @@ class AbstractRequest:
         False
     )
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
-    board: Annotated[str, typer.Option("--board", help="The board beside --show, as in Qh7c2d.")] = ""
+    board: Annotated[str, typer.Option("--board", help="The board for --show, as in Qh7c2d.")] = ""
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw the preflop grid by strength and by bucket.")
     ] = None
@@ -167,10 +167,13 @@ def _print_hand(report: "HandReport") -> None:
     stdout.print(table)
 
 
-def _estimate(settings: "AbstractionConfig", as_json: bool) -> None:
+def _estimate(settings: "RunConfig", as_json: bool) -> None:
     from foldwise.abstraction.estimate import estimate_size
+    from foldwise.solver.config_costs import expected_seconds
+    from foldwise.solver.limits import disk_bytes
 
-    size = estimate_size(settings)
+    size = estimate_size(settings, settings.solver.entry_bytes)
+    on_disk, seconds = disk_bytes(settings, size), expected_seconds(settings.solver, size.table_bytes)
 
     def print_it() -> None:
         table = Table(box=None, header_style="bold")
@@ -190,5 +193,7 @@ def _estimate(settings: "AbstractionConfig", as_json: bool) -> None:
             f"{size.infosets:,} infosets, {size.infoset_actions:,} infoset-actions: "
             f"{size.table_bytes / 1e9:.3f} GB of solver tables, {size.tree_bytes / 1e9:.3f} GB of tree"
         )
+        time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
+        stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
 
-    emit(size.as_dict(), as_json, print_it)
+    emit({**size.as_dict(), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)

@@ -25,7 +25,7 @@ _ITERATIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class BenchRequest:
-    repeat: Annotated[int, typer.Option(min=1, help="Time each sampler this often and keep the best.")] = 3
+    repeat: Annotated[int, typer.Option(min=1, help="Time each sampler this many times and keep the best.")] = 3
     as_json: JsonOption = False
 
 

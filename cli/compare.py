@@ -58,7 +58,7 @@ class CompareRequest:
     more: Annotated[list[str] | None, typer.Argument(metavar="[PLAYER]...", help="Further opponents.")] = None
     variants: Annotated[str, typer.Option(help="Post-processings, separated by commas.")] = DEFAULT_VARIANTS
     sweep: Annotated[
-        str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as new(0:0.5:0.05).")
+        str | None, typer.Option(help="Instead of --variants, one with a sweep start:stop:step, as in new(0:0.5:0.05).")
     ] = None
     translation: TranslationOption = "pseudo-harmonic"
     hands: HandsOption = None
@@ -68,29 +68,29 @@ class CompareRequest:
     over: OverOption = "memory"
     threads: ThreadsOption = None
     exploit: Annotated[
-        bool, typer.Option("--exploitability/--no-exploitability", help="Beside chips, where it is exact.")
+        bool, typer.Option("--exploitability/--no-exploitability", help="Also print exploitability, where it is exact.")
     ] = True
     lbr: Annotated[
-        bool, typer.Option("--lbr", help="Local best response beside what is won: fcpa from the turn; see 'lbr'.")
+        bool, typer.Option("--lbr", help="Also print what local best response wins: fcpa from the turn; see 'lbr'.")
     ] = False
     lbr_hands: Annotated[
-        int, typer.Option(help="Hands of it from each position, for each variant.", min=2, max=MOST_HANDS)
+        int, typer.Option(help="With --lbr: hands from each position, for each variant.", min=2, max=MOST_HANDS)
     ] = 10_000
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
     ] = None
     logs: LogsOption = False
     broker: BrokerOption = None
-    local: Annotated[
-        bool, typer.Option("--local", help="With --broker: play here, and only publish how it stands.")
-    ] = False
+    local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish the progress.")] = (
+        False
+    )
     resume: ResumeOption = False
     overwrite: OverwriteOption = False
     patience: PatienceOption = 60.0
     checked: Annotated[
         float,
         typer.Option(
-            help="With --broker: share of all blocks that two workers play, held to the bit.", min=0.0, max=1.0
+            help="With --broker: share of the blocks that two workers play, compared bit for bit.", min=0.0, max=1.0
         ),
     ] = 0.02
     seed: SeedOption = 0
@@ -201,7 +201,7 @@ def _compare(
     translation: "Translation",
     request: CompareRequest,
 ) -> "Comparison":
-    """Here, here and published, or by the workers of a broker."""
+    """Played here, played here and published, or played by the workers at a broker."""
     from foldwise.cli.support.kept_matches import how_to_go_on
 
     folder, line = request.directory.resolve(), ProgressLine("compare")
@@ -241,7 +241,7 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
 
 
 def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
-    """Of each variant, where a best response in the abstract game is exact; and the boards behind it if a sample.
+    """Exploitability of each variant, where a best response in the abstract game is exact; and the boards, if sampled.
 
     None stands for a variant that searches: it does not play in the abstract game.
     """

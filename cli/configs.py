@@ -40,5 +40,6 @@ def _show(costs: "Sequence[ConfigCost]") -> None:
     for heading in ("config", "sampler", "stops after", "memory", "for"):
         table.add_column(heading, justify="right" if heading in ("stops after", "memory") else "left")
     for cost in costs:
-        table.add_row(cost.name, cost.sampler, cost.stop, f"{cost.bytes / 1e9:,.1f} GB", cost.about)
+        about = f" (about {cost.seconds / 60:,.0f} min)" if cost.seconds is not None and "nodes" in cost.stop else ""
+        table.add_row(cost.name, cost.sampler, cost.stop + about, f"{cost.bytes / 1e9:,.1f} GB", cost.about)
     stdout.print(table)

@@ -18,7 +18,9 @@ class ConvertRequest:
         Path,
         typer.Argument(metavar="SOURCE", help="A match folder, a .log, a .phh or .phhs file, or a PokerStars text."),
     ]
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="What to write: a folder, a .phhs, .phh or .log.")]
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="What to write: a folder, or a .phhs, .phh or .log file.")
+    ]
     game: Annotated[
         str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
     ] = None

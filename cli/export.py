@@ -26,14 +26,14 @@ class ExportRequest:
     directory: StrategyArgument
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
     form: Annotated[
-        str | None, typer.Option("--format", help="csv, json or openspiel; by default what FILE ends with.")
+        str | None, typer.Option("--format", help="csv, json or openspiel; by default the ending of FILE.")
     ] = None
     street: Annotated[int | None, typer.Option(help="Only this street, from 0.", min=0)] = None
     player: Annotated[int | None, typer.Option(help="Only this player, 0 or 1.", min=0, max=1)] = None
-    betting: Annotated[str | None, typer.Option(help="Only after this abstract betting, as r300; '' at the root.")] = (
-        None
-    )
-    hand: Annotated[str | None, typer.Option(help="Only this hand, as AKs, or K/Q in Leduc.")] = None
+    betting: Annotated[
+        str | None, typer.Option(help="Only after this abstract betting, as in r300; '' for the root.")
+    ] = None
+    hand: Annotated[str | None, typer.Option(help="Only this hand, as in AKs, or K/Q in Leduc.")] = None
     bucket: Annotated[int | None, typer.Option(help="Only this bucket.", min=0)] = None
     postprocess: PostprocessOption = "none"
     overwrite: OverwriteOption = False

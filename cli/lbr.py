@@ -61,7 +61,9 @@ class LbrRequest:
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder; also to play more hands.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder, or extend it by more hands.")] = (
+        False
+    )
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -86,29 +88,17 @@ class ExactGap(TypedDict, total=False):
     gap_mbb: float
 
 
-LbrReport = TypedDict(
-    "LbrReport",
-    {
-        "strategy": str,
-        "bets": str,
-        "from": str,
-        "samples": int,
-        "translation": str,
-        "seed": int,
-        "postprocess": str,
-        "probabilities": str,
-        "method": str,
-        "roots": int | None,
-        "lbr_mbb": float,
-        "ci95_mbb": float | None,
-        "sd_mbb": float | None,
-        "hands": int,
-        "positions": "list[PositionSummary]",
-        "seconds": float,
-        "exploitability_mbb": NotRequired[float],
-        "gap_mbb": NotRequired[float],
-    },
-)
+class LbrReport(LbrConditions):
+    strategy: str
+    roots: int | None
+    lbr_mbb: float
+    ci95_mbb: float | None
+    sd_mbb: float | None
+    hands: int
+    positions: "list[PositionSummary]"
+    seconds: float
+    exploitability_mbb: NotRequired[float]
+    gap_mbb: NotRequired[float]
 
 
 @holding(lambda request: request.output)

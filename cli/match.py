@@ -38,7 +38,7 @@ class MatchRequest:
             help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it names it."
         ),
     ] = None
-    b: Annotated[str | None, typer.Argument(help="B, likewise.")] = None
+    b: Annotated[str | None, typer.Argument(help="B, written the same way.")] = None
     hands: Annotated[
         int | None,
         typer.Option(

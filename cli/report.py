@@ -23,7 +23,7 @@ class ReportRequest:
         bool,
         typer.Option("--explain", help="Recompute a strategy's decisions in these hands where they were not recorded."),
     ] = False
-    game: Annotated[str | None, typer.Option(help="The game of a single log, where its header does not say.")] = None
+    game: Annotated[str | None, typer.Option(help="The game of a single log, if its header does not name it.")] = None
     as_json: JsonOption = False
 
 

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRequest:
-    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="A dealer's log, its STATE lines.")] = None
+    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="A dealer's log; its STATE lines are scored.")] = (
+        None
+    )
     strategy: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Strategy the player played; DIR|POST-PROCESSING|TRANSLATION as in match."),
     ] = None
     player: Annotated[
-        str | None, typer.Option(metavar="NAME", help="His name in the log; by default the first hand's first.")
+        str | None,
+        typer.Option(metavar="NAME", help="The player's name in the log; by default the first one in its first hand."),
     ] = None
     opponent_strategy: Annotated[
         str | None, typer.Option(metavar="DIR", help="The opponent's strategy, if it is known too.")

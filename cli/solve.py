@@ -36,7 +36,9 @@ class SolveRequest:
     iterations: Annotated[int | None, typer.Option(help="Stop after this many iterations.")] = None
     nodes: Annotated[str | None, typer.Option(help="Stop after this many nodes visited; 1e9 is understood.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this much solving time.")] = None
-    exploitability: Annotated[float | None, typer.Option(metavar="MBB", help="Stop once this good.")] = None
+    exploitability: Annotated[
+        float | None, typer.Option(metavar="MBB", help="Stop once exploitability is at most this many mbb.")
+    ] = None
     threads: Annotated[int | None, typer.Option(help="Threads that share the tables.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed of every random number drawn.")] = None
     children: Annotated[
@@ -88,7 +90,8 @@ def solve(request: SolveRequest) -> None:
     from foldwise.abstraction.estimate import estimate_size
     from foldwise.abstraction.storage.array_store import check_writable
     from foldwise.solver.distributed.run import DistributedRun, check_settings
-    from foldwise.solver.memory_estimate import check_estimate, check_memory, estimate_bytes
+    from foldwise.solver.limits import check_disk, check_memory
+    from foldwise.solver.memory_estimate import check_estimate, estimate_bytes
     from foldwise.solver.run import SolverRun
 
     output, resume, ray = request.output, request.resume, request.ray
@@ -103,10 +106,12 @@ def solve(request: SolveRequest) -> None:
     _check_output(output, resume, request.overwrite, distributed)
     line = ProgressLine(f"solve {settings.name}")
     if ray is None:  # on Ray every child looks after its own machine
-        check_memory(estimate_size(settings))
+        size = estimate_size(settings, settings.solver.entry_bytes)
+        check_memory(settings, size)
+        check_disk(settings, size, output)
     check_writable(output)
     game = build_abstract_game(settings, lambda stage, share: line.update(stage, share))
-    needed = estimate_bytes(game, settings.solver.sampler)
+    needed = estimate_bytes(game, settings.solver)
     line.say(f"{game.num_infosets:,} infosets, {game.num_entries:,} infoset-actions, {needed / 1e6:,.0f} MB of memory")
     if not distributed:
         check_estimate(game.name, needed)

@@ -43,7 +43,7 @@ class SpotRequest:
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None
     schedule: Annotated[str, typer.Option(help="dcfr, dcfr+, lcfr, cfr+ or cfr.")] = "dcfr"
     rivers: Annotated[
-        int, typer.Option(help="Rivers walked at a time on a turn, a divisor of 48; an iteration walks all.")
+        int, typer.Option(help="Rivers walked at a time on a turn, a divisor of 48; each iteration walks all of them.")
     ] = 8
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the strategy, 13 by 13.")] = None
     as_json: JsonOption = False

@@ -19,7 +19,7 @@ _TUNED_BOARDS = 500
 
 
 def half_width(plan: MatchPlan, pairs: Estimate) -> float:
-    """Of the interval that a plan's result has: one that covers at every look where the plan looks more than once."""
+    """What kind of interval a plan's result has: one that covers at every look where the plan looks more than once."""
     if plan.until_ci_mbb is None:
         return pairs.ci95_mbb
     if pairs.count < 2:

@@ -11,7 +11,7 @@ from foldwise.search.ranges import TableRanges
 def make_agent(
     opened: OpenStrategy, steps: PlayerSteps, seed: int, translation: Translation, menu: BetMenu | None = None
 ) -> SearchPlayer | TableRanges:
-    """To be measured: a search that is warm, heeds no clock, and with `menu` has these bet sizes."""
+    """A search to be measured: compiled beforehand, without a time limit, and with the bet sizes of `menu` if given."""
     table = opened.player(steps.pipeline, seed, translation)
     if steps.search is None:
         return TableRanges(table)

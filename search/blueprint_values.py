@@ -29,7 +29,7 @@ _FULL_BOARD = 5
 
 
 class _Rest(NamedTuple):
-    """A rest with its rows made ready."""
+    """The rest of a tree, its rows normalised."""
 
     rest: kernels.Rest
     policy: Single
@@ -37,7 +37,7 @@ class _Rest(NamedTuple):
 
 
 class _Boards(NamedTuple):
-    """A board, and all full boards behind it."""
+    """A board, and every full board that can follow it."""
 
     trunk: ShowdownBoard
     full: ShowdownBoard  # of arrays [B, ...]
@@ -59,7 +59,7 @@ class BlueprintValues:
         self._rests: dict[int, _Rest] = {}
 
     def is_known(self, node: int) -> bool:
-        """Whether the solver ever came to this decision, with any bucket."""
+        """Whether the solver ever reached this decision, with any bucket."""
         return self._rest(node).is_known
 
     def response(self, node: int, board: Sequence[int], player: int, other_range: Float, best: bool = True) -> Float:

@@ -44,7 +44,7 @@ class DecisionSolver:
         self._workspace = Workspace()
 
     def solve(self, state: MatchState, done: Action | None = None) -> SolvedDecision | None:
-        """None before the turn, and where the strategy thinks that nobody can be there."""
+        """None before the turn, and in states that the strategy never reaches."""
         betting = state.betting
         if betting.round < _TURN:
             return None

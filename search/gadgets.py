@@ -26,7 +26,7 @@ GADGETS: Final = ("unsafe", "resolve", "combined")
 
 @dataclass(frozen=True)
 class GadgetWeights:
-    """What of the opponent's hands comes in, beside his own range of weight 1."""
+    """How much of each of the opponent's hands enters, besides his own range, which has weight 1."""
 
     offered: float = 0.1  # of all hands alike, each as far as it chooses to
     uniform: float = 0.02  # of all hands alike, without a choice

@@ -22,7 +22,7 @@ _CHOICES: Final = {"gadget": GADGETS, "turn": (*MODES, OFF), "river": (*MODES, O
 
 
 class PlayerSteps(NamedTuple):
-    """What shapes a player's rows: a search, if any, and the post-processing after it."""
+    """What is done to a player's rows: a search, if any, and the post-processing after it."""
 
     search: SearchSettings | None
     pipeline: Pipeline

@@ -42,7 +42,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Mode:
-    """A trade of time for strength."""
+    """How much time is spent for how much strength."""
 
     name: str
     sizes: tuple[Sizes, ...]  # deepest first; the last serves all

@@ -52,7 +52,7 @@ class StreetProblem:
 
 
 class StreetSearch:
-    """The solution of a street, at one place of it. It does not change: following an action makes another one."""
+    """The solution of a street, seen from one decision. It never changes: following an action gives a new one."""
 
     def __init__(self, problem: StreetProblem, brake: Brake):
         self.problem = problem
@@ -97,7 +97,7 @@ class StreetSearch:
         return Policy(actions, rows)
 
     def after(self, action: Action, brake: Brake) -> "StreetSearch":
-        """The search behind an action; one that the tree lacks is solved for first."""
+        """The search after an action; an action that the tree lacks is solved for first."""
         at = self.subgame.node_at(self.path)
         search = copy(self)
         if action not in self.subgame.actions_at(at):
@@ -157,5 +157,5 @@ def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Act
 
 
 def without_card(weights: Float, card: int) -> Float:
-    """A range once a card is on the board."""
+    """A range after a card has been dealt."""
     return np.where(np.isin(PAIR_CARDS, card).any(axis=1), 0.0, weights)

@@ -74,12 +74,18 @@ class SolverConfig(Strict):
         Literal["equal", "linear"], Field(description="linear: iteration t counts t in the average, to within 1/64")
     ] = "equal"
     discount: Discount = Discount()
+    precision: Annotated[
+        Literal["double", "single"],
+        Field(
+            description="of regrets and sums: single takes half the memory, rounded at random; external sampling alone"
+        ),
+    ] = "double"
     regret_floor_chips: Annotated[float | None, Field(lt=0, description="regrets never fall below")] = None
     prune_below_chips: Annotated[float | None, Field(lt=0, description="actions with less regret may be skipped")] = (
         None
     )
     policy: Annotated[
-        Literal["rcs", "mcs", "wcs", "mas", "was"] | None,
+        Literal["rcs", "rcs-drawn", "mcs", "wcs", "mas", "was"] | None,
         Field(description="vector samplers: what draws actions; by default mas for average sampling, else mcs"),
     ] = None
     policy_weight: Annotated[
@@ -123,11 +129,18 @@ class SolverConfig(Strict):
         ):
             if is_set and self.sampler not in WALKS:
                 raise ValueError(f"{key} with sampler {self.sampler!r}: it is for {', '.join(WALKS)}; leave it out")
+        if self.precision == "single" and self.sampler != "external":
+            raise ValueError(f"precision 'single' with sampler {self.sampler!r}: it is for external; leave it out")
         if self.average_from != "start" and self.sampler in FULL_WIDTH:
             raise ValueError(
                 f"average_from with sampler {self.sampler!r}: full-width schedules weigh their own averages"
             )
         return self
+
+    @property
+    def entry_bytes(self) -> int:
+        """Of a regret and a strategy sum, in the tables of the walks."""
+        return 8 if self.precision == "single" else 16
 
     @property
     def walk_epsilon(self) -> float:

@@ -7,6 +7,7 @@ with a hash of the config it belongs to; a config that was changed since is size
 import hashlib
 import json
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 
 from foldwise.abstraction.config import read_config
@@ -16,6 +17,10 @@ from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.memory_estimate import least_bytes
 
 _KEPT = "memory.json"
+# External sampling, nodes a second and thread where two share the tables: 20 million with tables of 325 MB, 8.1 million with
+# 5.4 GB; in between by the logarithm of the size.
+_RATE_BYTES = (325e6, 5.4e9)
+_RATES = (20e6, 8.1e6)
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class ConfigCost:
     game: str
     sampler: str
     stop: str
-    seconds: float | None  # of solving; None where something else ends it
+    seconds: float | None  # of solving, about where nodes end it; None where nothing says how long it takes
     bytes: int  # of memory, at the least
 
 
@@ -50,21 +55,37 @@ def config_hash(path: Path) -> str:
 
 def config_bytes(path: Path) -> int:
     """The memory of one config, worked out."""
-    return least_bytes(estimate_size(read_config(path, RunConfig, {})))
+    config = read_config(path, RunConfig, {})
+    return least_bytes(estimate_size(config, config.solver.entry_bytes))
 
 
 def _cost(path: Path, kept: dict[str, str | int] | None) -> ConfigCost:
     config = read_config(path, RunConfig, {})
     known = kept is not None and kept["config"] == config_hash(path)
+    num_bytes = int(kept["bytes"]) if kept is not None and known else config_bytes(path)
     return ConfigCost(
         name=config.name,
         about=about_config(path),
         game=config.game,
         sampler=config.solver.sampler,
         stop=_stop(config.solver),
-        seconds=config.solver.seconds,
-        bytes=int(kept["bytes"]) if kept is not None and known else config_bytes(path),
+        seconds=expected_seconds(config.solver, num_bytes),
+        bytes=num_bytes,
     )
+
+
+def expected_seconds(solver: SolverConfig, table_bytes: int) -> float | None:
+    """How long a run solves, if it is known: from its own limit, or in external sampling from its nodes at the usual rate.
+
+    The rate was measured on two cores of 2.1 GHz (docs/speed.md): other machines differ, and so do other betting trees.
+    """
+    about = None
+    if solver.nodes is not None and solver.sampler == "external":
+        low, high = (log(size) for size in _RATE_BYTES)
+        share = min(1.0, max(0.0, (log(max(table_bytes, 1)) - low) / (high - low)))
+        about = solver.nodes / (solver.threads * (_RATES[0] + share * (_RATES[1] - _RATES[0])))
+    known = [seconds for seconds in (about, solver.seconds) if seconds is not None]
+    return min(known) if known else None
 
 
 def _stop(solver: SolverConfig) -> str:

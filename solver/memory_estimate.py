@@ -9,6 +9,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.deals.joint_deals import JointDeals
 from foldwise.abstraction.estimate import SizeEstimate
 from foldwise.game.errors import DefinitionError
+from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
 from foldwise.solver.samplers import FULL_WIDTH
@@ -20,10 +21,11 @@ _MATRIX_COPIES = 5  # of joint matrices: the deals' own, and both ways round in 
 _ROWS_PER_NODE = 2.5  # its values, a reach of the player who led there, and a copy of that at the ends
 
 
-def estimate_bytes(game: AbstractGame, sampler: str) -> int:
+def estimate_bytes(game: AbstractGame, solver: SolverConfig) -> int:
     """Peak resident memory of a run: tables, tree, cards, and the policy an evaluation makes."""
-    solves_wide = sampler in FULL_WIDTH and is_wide(game)
-    tables = 2 * game.num_entries * np.dtype(np.float32 if solves_wide else np.float64).itemsize
+    solves_wide = solver.sampler in FULL_WIDTH and is_wide(game)
+    entry_bytes = 2 * np.dtype(np.float32).itemsize if solves_wide else solver.entry_bytes
+    tables = game.num_entries * entry_bytes
     tree = sum(array.nbytes for array in game.tree)
     policy = game.num_entries * np.dtype(np.float32).itemsize if has_response(game) else 0
     joint = _joint_bytes(game.deals.joint) if game.deals.joint is not None else 0
@@ -66,16 +68,6 @@ def available_bytes() -> int:
 def least_bytes(size: SizeEstimate) -> int:
     """What a run takes at the least, from the size of its game alone."""
     return _PROCESS_BYTES + size.table_bytes + size.tree_bytes
-
-
-def check_memory(size: SizeEstimate) -> None:
-    """Refuse a game whose tables the machine does not have the memory for, before anything long starts."""
-    needed, available = least_bytes(size), available_bytes()
-    if needed > available:
-        raise DefinitionError(
-            f"game {size.name!r} needs {needed / 1e9:.1f} GB for {size.infoset_actions:,} infoset-actions, "
-            f"{available / 1e9:.1f} GB are free: use fewer buckets or bet sizes"
-        )
 
 
 def check_estimate(name: str, needed: int) -> None:

@@ -22,7 +22,6 @@ class Needs(Enum):
 
     NOTHING = "any game"
     HANDS = "a card abstraction, or few enough deals to list"
-    LISTED_DEALS = "few enough deals to list"
     COUNTED_DEALS = "deals that are listed or counted, in buckets that forget nothing"
 
 
@@ -53,14 +52,18 @@ SAMPLERS: Final[dict[str, Sampler]] = {
     "lcfr": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:linear"),
     "dcfr": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:discounted"),
     "dcfr+": Sampler(Needs.COUNTED_DEALS, _FULL_WIDTH, "full_width.schedules:discounted_plus"),
-    "vector-average": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "vector-outcome": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "vector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "vector-robust": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "semivector-average": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "semivector-outcome": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "semivector-external": Sampler(Needs.LISTED_DEALS, _VECTOR),
-    "semivector-robust": Sampler(Needs.LISTED_DEALS, _VECTOR),
+    "vector-average": Sampler(Needs.HANDS, _VECTOR),
+    "vector-outcome": Sampler(Needs.HANDS, _VECTOR),
+    "vector-external": Sampler(Needs.HANDS, _VECTOR),
+    "vector-robust": Sampler(Needs.HANDS, _VECTOR),
+    "semivector-average": Sampler(Needs.HANDS, _VECTOR),
+    "semivector-outcome": Sampler(Needs.HANDS, _VECTOR),
+    "semivector-external": Sampler(Needs.HANDS, _VECTOR),
+    "semivector-robust": Sampler(Needs.HANDS, _VECTOR),
+    "value-average": Sampler(Needs.HANDS, _VECTOR),
+    "value-outcome": Sampler(Needs.HANDS, _VECTOR),
+    "value-external": Sampler(Needs.HANDS, _VECTOR),
+    "value-robust": Sampler(Needs.HANDS, _VECTOR),
 }
 
 

@@ -71,14 +71,19 @@ def test_links_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
-def test_your_own_bot_runs_as_it_stands(tmp_path):
-    """Both bots are written by the page's own commands, play each other, and make no fault."""
-    parts = [text for words, text in blocks(DOCS / "your-own-bot.md", "sh") if not words]
+def run_page(page, folder):
+    """What the shell commands of a page print, run one after the other in a folder."""
+    parts = [text for words, text in blocks(DOCS / page, "sh") if not words]
     script = "set -e\n" + "\n".join(parts)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    result = subprocess.run(["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    assert "fault" not in result.stdout
+    return result.stdout
+
+
+def test_your_own_bot_runs_as_it_stands(tmp_path):
+    """Both bots are written by the page's own commands, play each other, and make no fault."""
+    assert "fault" not in run_page("your-own-bot.md", tmp_path)
     logs = sorted((tmp_path / "match").glob("*.log"))
     assert [path.read_text().count("STATE:") for path in logs] == [50, 50]
     for errors in (tmp_path / "match").glob("*.err"):
@@ -105,14 +110,10 @@ def test_the_recorded_hand_is_a_hand():
 
 def test_your_own_method_runs_as_it_stands(tmp_path):
     """A rule and a sampler of the user's own: solved, evaluated, compared, played."""
-    parts = [text for words, text in blocks(DOCS / "your-own-method.md", "sh") if not words]
-    script = "set -e\n" + "\n".join(parts)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    result = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.count("clear_favourites") >= 2
-    assert "100 boards a cell, by expectation" in result.stdout
-    (exploitability,) = re.findall(r"^exploitability ([\d.]+) mbb$", result.stdout.split("curves.png")[0], re.M)[-1:]
+    printed = run_page("your-own-method.md", tmp_path)
+    assert printed.count("clear_favourites") >= 2
+    assert "100 boards a cell, by expectation" in printed
+    (exploitability,) = re.findall(r"^exploitability ([\d.]+) mbb$", printed.split("curves.png")[0], re.M)[-1:]
     assert float(exploitability) < 60  # 2,373 of the uniform profile; CFR+ has about 10 after 300 iterations
     assert (tmp_path / "mine" / "startme.sh").exists()
     assert (tmp_path / "compared" / "report.html").exists()

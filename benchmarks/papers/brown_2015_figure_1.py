@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from curves import CONFIGS
 from record import Cell as RecordCell
 from record import add_save, save
 
 OPPONENTS = {"hunl-tiny": 10, "hunl-small": 60}  # presets, and seconds of solving
 POSTPROCESS = "purify except first"
 CLUSTERS, PER_CLUSTER = 8, 10
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
 @dataclass(frozen=True)

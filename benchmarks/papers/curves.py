@@ -1,5 +1,6 @@
 """What the reproductions of figures share: runs to given numbers of nodes, CSV, PNG, and a line for the docs."""
 
+import argparse
 import csv
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from record import Cell, significant
+from record import Cell, add_save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -30,6 +31,16 @@ class Point:
     nodes: int
     seconds: float
     exploitability_mbb: float
+
+
+def figure_arguments(description: str | None, quick: float) -> tuple[argparse.Namespace, float, range]:
+    """What a figure of Gibson et al. is asked for: its options, the nodes of a curve, and the seeds."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--full", action="store_true", help=f"3e9 nodes and five seeds instead of {quick:.0e} and one")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
+    arguments = parser.parse_args()
+    return (arguments, 3e9, range(1, 6)) if arguments.full else (arguments, quick, range(1, 2))
 
 
 @cache

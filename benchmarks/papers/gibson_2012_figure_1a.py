@@ -3,11 +3,10 @@
 The paper runs 10^12 nodes; here beta keeps the paper's ratio to the budget (beta / nodes), and both are printed.
 """
 
-import argparse
 from pathlib import Path
 
-from curves import Point, final_cells, report, run_curve, write_csv
-from record import add_save, save
+from curves import Point, figure_arguments, final_cells, report, run_curve, write_csv
+from record import save
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5)
 PAPER_BETAS = (1e4, 1e5, 1e6, 1e7)
@@ -15,12 +14,7 @@ PAPER_NODES = 1e12
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
-    arguments = parser.parse_args()
-    budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    arguments, budget, seeds = figure_arguments(__doc__, quick=1e8)
     points: list[Point] = []
     for epsilon in EPSILONS:
         for paper_beta in PAPER_BETAS:

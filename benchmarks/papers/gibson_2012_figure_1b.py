@@ -1,19 +1,11 @@
 """Gibson et al. (NIPS 2012), figure 1b: average strategy sampling by tau, two-nl-30, epsilon = 0.05."""
 
-import argparse
-from pathlib import Path
-
-from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
-from record import add_save, save
+from curves import Point, draw, figure_arguments, final_cells, log_budgets, report, run_curve, write_csv
+from record import save
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 2e8 and one")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
-    arguments = parser.parse_args()
-    budget, seeds = (3e9, range(1, 6)) if arguments.full else (2e8, range(1, 2))
+    arguments, budget, seeds = figure_arguments(__doc__, quick=2e8)
     points: list[Point] = []
     for tau in (1.0, 10.0, 100.0, 1000.0):
         for seed in seeds:

@@ -1,19 +1,11 @@
 """Gibson et al. (NIPS 2012), figure 3: the four samplers on Bluff(1,1) and Bluff(2,1)."""
 
-import argparse
-from pathlib import Path
-
-from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
-from record import Cell, add_save, save
+from curves import Point, draw, figure_arguments, final_cells, log_budgets, report, run_curve, write_csv
+from record import Cell, save
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
-    arguments = parser.parse_args()
-    budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    arguments, budget, seeds = figure_arguments(__doc__, quick=1e8)
     last: dict[str, dict[str, Cell]] = {}
     for game in ("bluff-1-1", "bluff-2-1"):
         settings: dict[str, dict[str, object]] = {

@@ -7,13 +7,8 @@ overtakes CS as buckets grow. A game without an exact best response is left out,
 CPU-seconds a curve; full: all three, 1,200.
 """
 
-import argparse
-from pathlib import Path
-
-import numpy as np
-from curves import CONFIGS, Point, write_csv
-from record import add_save
-from timed import Measure, draw_timed, report_timed, run_timed, save_timed
+from curves import CONFIGS
+from timed import Measure, race, timed_budgets, timed_parser
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
@@ -26,31 +21,16 @@ def _exploitability(response: Response) -> Measure:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = timed_parser(__doc__, points=4)
     parser.add_argument("--configs", nargs="*", default=None)
-    parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
-    parser.add_argument("--points", type=int, default=4)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
     arguments = parser.parse_args()
-    names = arguments.configs or (["limit-5", "limit-6", "limit-8"] if arguments.full else ["limit-5"])
-    seconds = arguments.seconds or (1200.0 if arguments.full else 60.0)
-    budgets = [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
-    for name in names:
+    budgets = timed_budgets(arguments, quick=60.0, full=1200.0)
+    for name in arguments.configs or (["limit-5", "limit-6", "limit-8"] if arguments.full else ["limit-5"]):
         game = build_abstract_game(read_config(CONFIGS / f"{name}.toml", RunConfig, {}))
         if not has_response(game):
             print(f"{name}: left out, its deals are sampled and no exact best response is known for them")
             continue
-        measure = _exploitability(make_response(game))
-        points: list[Point] = []
-        for sampler in ("pcs", "chance"):
-            points += run_timed(game, name, sampler, budgets, measure)
-        write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
-        draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, mb per hand")
-        report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, "mb/h")
-        if arguments.save:
-            save_timed(name, points, "mb/h")
+        race(game, name, ("pcs", "chance"), budgets, _exploitability(make_response(game)), "mb/h", arguments)
 
 
 if __name__ == "__main__":

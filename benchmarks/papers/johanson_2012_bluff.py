@@ -7,7 +7,6 @@ play far better early. Quick: bluff-2-1 (3.5 million infosets), 30 CPU-seconds a
 and 18 GB of memory.
 """
 
-import argparse
 import gc
 import tempfile
 from dataclasses import replace
@@ -15,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
-from record import add_save, save, significant
-from timed import draw_timed, report_timed, run_timed, save_timed
+from record import save, significant
+from timed import draw_timed, report_timed, run_timed, save_timed, timed_budgets, timed_parser
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -35,19 +34,13 @@ def entries_of(game: AbstractGame, player: int) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = timed_parser(__doc__, points=5)
     parser.add_argument("--game", default=None)
-    parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
-    parser.add_argument("--points", type=int, default=5)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
     arguments = parser.parse_args()
     name = arguments.game or ("bluff-2-2" if arguments.full else "bluff-2-1")
-    seconds = arguments.seconds or (3600.0 if arguments.full else 30.0)
+    budgets = timed_budgets(arguments, quick=30.0, full=3600.0)
     game = build_abstract_game(read_config(CONFIGS / f"{name}.toml", RunConfig, {}))
     response = ExactResponse(game)
-    budgets = [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
     points: list[Point] = []
     against: list[Point] = []
     with tempfile.TemporaryDirectory(

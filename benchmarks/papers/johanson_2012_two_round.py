@@ -6,13 +6,8 @@ Each curve is one thread's CPU time. The paper: PCS's first point is already bel
 two-limit-1 takes 0.7 GB, two-limit-4 5 GB. Quick: two-limit-1, 40 CPU-seconds a curve; full: both, 600.
 """
 
-import argparse
-from pathlib import Path
-
-import numpy as np
-from curves import CONFIGS, Point, write_csv
-from record import add_save
-from timed import Measure, draw_timed, report_timed, run_timed, save_timed
+from curves import CONFIGS
+from timed import Measure, race, timed_budgets, timed_parser
 
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
@@ -27,29 +22,14 @@ def _exploitability(response: TwoRoundResponse) -> Measure:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = timed_parser(__doc__, points=4)
     parser.add_argument("--games", nargs="*", default=None)
     parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
-    parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
-    parser.add_argument("--points", type=int, default=4)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
     arguments = parser.parse_args()
-    games = arguments.games or (["two-limit-1", "two-limit-4"] if arguments.full else ["two-limit-1"])
-    seconds = arguments.seconds or (600.0 if arguments.full else 40.0)
-    for name in games:
+    budgets = timed_budgets(arguments, quick=40.0, full=600.0)
+    for name in arguments.games or (["two-limit-1", "two-limit-4"] if arguments.full else ["two-limit-1"]):
         game = build_abstract_game(read_config(CONFIGS / f"{name}.toml", RunConfig, {}))
-        measure = _exploitability(TwoRoundResponse(game))
-        points: list[Point] = []
-        budgets = [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
-        for sampler in arguments.samplers:
-            points += run_timed(game, name, sampler, budgets, measure)
-        write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
-        draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, "exploitability, mb per game")
-        report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, "mb/g")
-        if arguments.save:
-            save_timed(name, points, "mb/g")
+        race(game, name, arguments.samplers, budgets, _exploitability(TwoRoundResponse(game)), "mb/g", arguments)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,8 @@ def policies(last: int) -> dict[str, tuple[str, int, Settings]]:
         mean, weighted = ("mas", "was") if kind == "average" else ("mcs", "wcs")
         sampler = f"vector-{kind}"
         if kind == "robust":
-            curves["robust, rcs"] = ("lossless", last, {"sampler": sampler, "policy": "rcs"})
+            for policy in ("rcs", "rcs-drawn"):
+                curves[f"robust, {policy}"] = ("lossless", last, {"sampler": sampler, "policy": policy})
         curves[f"{kind}, {mean}"] = ("lossless", last, {"sampler": sampler, "policy": mean})
         for weight in ("own", "opponent", "both"):
             settings: Settings = {"sampler": sampler, "policy": weighted, "policy_weight": weight}

@@ -1,13 +1,14 @@
 """What the reproductions of Johanson et al. (AAMAS 2012) share: curves over CPU time, one thread."""
 
+import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from curves import CONFIGS, Point
-from record import Cell, save, significant
+from curves import CONFIGS, Point, write_csv
+from record import Cell, add_save, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.config import read_config
@@ -17,6 +18,41 @@ from foldwise.solver.response.best_response import Policy
 from foldwise.solver.run import make_solver
 
 Measure = Callable[[Policy], float]
+
+
+def timed_parser(description: str | None, points: int) -> argparse.ArgumentParser:
+    """The options that all of them have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
+    parser.add_argument("--points", type=int, default=points)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
+    return parser
+
+
+def timed_budgets(arguments: argparse.Namespace, quick: float, full: float) -> list[float]:
+    """CPU-seconds of each point, doubling up to the last."""
+    seconds = arguments.seconds or (full if arguments.full else quick)
+    return [float(x) for x in np.geomspace(seconds / 2 ** (arguments.points - 1), seconds, arguments.points)]
+
+
+def race(
+    game: AbstractGame,
+    name: str,
+    samplers: Sequence[str],
+    budgets: list[float],
+    measure: Measure,
+    unit: str,
+    arguments: argparse.Namespace,
+) -> None:
+    """A curve for each sampler, written, drawn, printed and where asked for recorded."""
+    points = [point for sampler in samplers for point in run_timed(game, name, sampler, budgets, measure)]
+    write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
+    draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, f"exploitability, {unit}")
+    report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, unit)
+    if arguments.save:
+        save_timed(name, points, unit)
 
 
 def run_timed(

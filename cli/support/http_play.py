@@ -20,7 +20,7 @@ _TIMEOUT_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class HttpSeat:
-    """Where to play, how much, and what to keep of it."""
+    """Where to play, how many hands, and where to keep them."""
 
     url: str
     user: str | None

@@ -12,7 +12,7 @@ MATCHES_FOLDER = "matches"
 
 
 def matches_folder(output: Path | None, logs: bool, score: str) -> Path | None:
-    """Where the matches are kept, if they are."""
+    """Where the matches are kept, if anywhere."""
     if not logs:
         return None
     if score == "expectation":

@@ -17,7 +17,7 @@ _END_SECONDS = 5.0
 
 
 def find_mosquitto() -> str | None:
-    """Debian installs servers where a user's path does not lead."""
+    """Debian installs servers outside a user's PATH."""
     return shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin")
 
 

@@ -38,7 +38,7 @@ _TERMINAL_SECONDS, _LINE_SECONDS = 0.2, 10.0
 
 
 class ProgressLine:
-    """Progress of long work on stderr: a bar on a terminal, gone when the result is printed; elsewhere a line now and then.
+    """Progress of long work on stderr: a bar on a terminal, gone when the result is printed; elsewhere an occasional line.
 
     Under --json there is none: who reads the one object on stdout may have put stderr into the same place.
     """

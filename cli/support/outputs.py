@@ -6,7 +6,7 @@ from foldwise.game.errors import DefinitionError
 
 
 def check_new_file(path: Path | None, overwrite: bool) -> None:
-    """Refuse a file that is there already; a pipe or /dev/stdout may be written to."""
+    """Refuse a file that already exists; a pipe or /dev/stdout may be written to."""
     if path is not None and path.is_file() and not overwrite:
         raise DefinitionError(f"{str(path)!r} is there already: add --overwrite to replace it, or give another name")
 

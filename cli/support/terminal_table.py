@@ -90,7 +90,7 @@ class TerminalTable:
         show(f"  {self._choices(turn)}")
 
     def _tell(self, hand_number: int, said: Sequence[str]) -> None:
-        """What the others have done since it was last told; what you did yourself you know."""
+        """What the others have done since the last report; what you did yourself you know."""
         told = self._heard[1] if self._heard[0] == hand_number else 0
         for sentence in said[told:]:
             if not sentence.startswith(f"{YOU} "):

@@ -7,7 +7,7 @@ parent, the chips in the pot) stands in arrays beside the records, so that a wal
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,8 +51,17 @@ _NODE_FIELDS: Final = np.dtype(
     ],
     align=True,
 )
-# A record, so that `node.kind` is good numpy as well: the kernels also run with numba's compiler switched off.
-NODE_DTYPE: Final = np.dtype((np.record, _NODE_FIELDS))
+
+
+class _Node(np.record):  # type: ignore[misc]  # its stubs say final, the class is made to be named in a dtype
+    """So that `node.kind` is good numpy as well, where the compiler is switched off; numpy's own `base` would hide ours."""
+
+    @property
+    def base(self) -> Any:
+        return self["base"]
+
+
+NODE_DTYPE: Final = np.dtype((_Node, _NODE_FIELDS))
 
 
 class Tree(NamedTuple):

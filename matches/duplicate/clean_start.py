@@ -1,4 +1,4 @@
-"""Starting Python anew without the current folder on its module path."""
+"""Starting a fresh Python without the current folder on its module path."""
 
 import contextlib
 import os

@@ -195,7 +195,7 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
 
 
 def _player_faults(name: str, player: Child, outputs: _Outputs, seat: int) -> Faults:
-    """Of a player that did not end well: those it has counted, else one."""
+    """What to say of a player that failed: those it has counted, else one."""
     words = outputs.text(f"player{seat}.err")
     try:
         count = int(json.loads(outputs.text(f"player{seat}.std").splitlines()[-1])["faults"])

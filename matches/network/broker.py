@@ -322,7 +322,7 @@ class LocalServer:
                 yield Application(message.topic, message.payload, min(message.qos, max(levels)), True)
 
     async def serve(self, port: int) -> None:
-        """Until it is told to end by SIGTERM or SIGINT."""
+        """Serve until SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):

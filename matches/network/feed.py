@@ -76,7 +76,7 @@ class Feed:
         self._thread.start()
 
     def totals(self, num_hands: int, rows: Callable[[], list[Total]], resumed: bool = False) -> None:
-        """So many hands are finished; `rows` is called in the feed's thread when totals are due."""
+        """Report how many hands are finished; `rows` is called in the feed's thread when totals are due."""
         with self._lock:
             self._num_hands = num_hands
             self._totals = rows
@@ -221,7 +221,7 @@ class MatchProgress:
             del self._halves[index]
 
     def estimate(self) -> Estimate:
-        """Of the pairs so far, for A."""
+        """A's estimate over the pairs played so far."""
         with self._lock:
             return estimate_of_sums(*self._sums, self._unit)
 

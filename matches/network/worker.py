@@ -111,7 +111,7 @@ class Worker:
         return Outgoing(self._topics.presence(self.name), presence.encode(), True)
 
     async def _beat(self) -> None:
-        """Say again and again that we are here: a broker may have forgotten, or never got to send our will."""
+        """Announce our presence at intervals: a broker may have forgotten, or never got to send our will."""
         await self._link.connected.wait()
         self._say(
             f"worker {self.name}: {self._threads} threads, {len(self._strategies)} strategies; waiting for blocks"

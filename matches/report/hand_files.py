@@ -93,18 +93,22 @@ def convert_file(source: Path, target: Path, game: str | None = None) -> int:
     return len(hands)
 
 
+def one_game(hands: Sequence[LoggedHand], source: Path | str, instead: str) -> GameDefinition:
+    """The game that all the hands are of; `FormatError`, with what to do instead, where they are of several."""
+    definition = hands[0].betting.definition
+    for number, hand in enumerate(hands, start=1):
+        if hand.betting.definition != definition:
+            raise FormatError(f"{source}, hand {number}: other stacks, blinds or rules than hand 1: {instead}")
+    return definition
+
+
 def _write_log(hands: Sequence[LoggedHand], source: Path, target: Path) -> None:
     """A log is of one game: a game that is not built in is written beside it.
 
     Players change places from hand to hand as the file says, and the score is summed by name.
     """
-    definition = hands[0].betting.definition
-    for number, hand in enumerate(hands, start=1):
-        if hand.betting.definition != definition:
-            raise FormatError(
-                f"{source}, hand {number}: other stacks, blinds or rules than hand 1: a log is of one game; "
-                "give a folder as the target, for a log of each game, or a .phhs file"
-            )
+    instead = "a log is of one game; give a folder as the target, for a log of each game, or a .phhs file"
+    definition = one_game(hands, source, instead)
     name = game_name(definition)
     if name is None:
         name = f"{target.stem}.game"

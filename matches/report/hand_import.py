@@ -1,4 +1,4 @@
-"""Hands from elsewhere, for reading: ACPC logs, PHH files, PokerStars, a Slumbot table. Others' cards may be unknown.
+"""Hands from other sources, for review: ACPC logs, PHH files, PokerStars, a Slumbot table. Others' cards may be unknown.
 
 Unlike a log of ours, which names all cards, an imported hand has empty hole cards where nobody showed them; what each
 player won is then taken from the file, or left as the betting has it where it ended by a fold.
@@ -22,7 +22,7 @@ from foldwise.game.library import find_definition
 from foldwise.game.text.match_state import read_match_state
 from foldwise.game.text.slumbot import read_slumbot
 from foldwise.matches.plan import PLAN_FILE
-from foldwise.matches.report.hand_files import log_definition
+from foldwise.matches.report.hand_files import log_definition, one_game
 from foldwise.matches.report.phh import history_definition, play_history, read_phh
 from foldwise.matches.report.pokerstars import is_pokerstars, read_pokerstars
 from foldwise.matches.table.log import LoggedHand
@@ -41,7 +41,7 @@ class ImportedHands:
 
 
 def read_one_game(source: Path, game: str | None = None) -> ImportedHands:
-    """Of a log, a PHH file, a Slumbot session, or a folder with logs, a match folder say."""
+    """The hands of a log, a PHH file, a Slumbot session, or a folder of logs such as a match folder."""
     if source.is_dir():
         return _read_folder(source, game)
     try:
@@ -107,14 +107,8 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
 
 
 def _room_hands(hands: list[LoggedHand], source: str) -> ImportedHands:
-    rules = hands[0].betting.definition
-    for number, hand in enumerate(hands, start=1):
-        if hand.betting.definition != rules:
-            raise FormatError(
-                f"{source}, hand {number}: other stacks or blinds than hand 1: make a log of each game with "
-                "'foldwise convert HANDS.txt FOLDER', and give one at a time"
-            )
-    return _checked(rules, hands, source)
+    instead = "make a log of each game with 'foldwise convert HANDS.txt FOLDER', and give one at a time"
+    return _checked(one_game(hands, source, instead), hands, source)
 
 
 def _checked(definition: GameDefinition, hands: list[LoggedHand], source: str) -> ImportedHands:

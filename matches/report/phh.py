@@ -233,7 +233,7 @@ def holdem_definition(
 
 
 def logged_hand(history: HandHistory, number: int) -> LoggedHand:
-    """A PHH hand as a log has it; `number` is its number where it has none of its own."""
+    """A PHH hand in the form of a logged one; `number` is its number where it has none of its own."""
     definition = history_definition(history)
     number = history.hand if history.hand is not None else number
     names = history.players or [f"p{player + 1}" for player in range(definition.num_players)]

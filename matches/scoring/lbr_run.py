@@ -11,17 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from foldwise.abstraction.storage.array_store import (
-    ArrayEntry,
-    check_writable,
-    commit_manifest,
-    find_entry,
-    open_array,
-    read_manifest,
-    remove_stale,
-    verify_array,
-    write_array,
-)
+from foldwise.abstraction.storage import array_store
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -43,7 +33,7 @@ class LbrManifest(BaseModel):
     settings: dict[str, Any]  # all that the values of a deal depend on
     deals: int  # played so far
     seconds: float
-    arrays: dict[str, ArrayEntry]
+    arrays: dict[str, array_store.ArrayEntry]
 
 
 class Responder(Protocol):
@@ -154,29 +144,29 @@ def _finite(value: float) -> float | None:
 
 
 def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, float]:
-    check_writable(folder)
+    array_store.check_writable(folder)
     if not (folder / _MANIFEST).exists():
         return np.zeros((0, 2)), 0.0
     if not resume:
         raise DefinitionError(f"{str(folder)!r} holds a run of lbr already: add --resume, or choose another folder")
-    manifest = read_manifest(folder, _MANIFEST, LbrManifest, "folder of an lbr run")
+    manifest = array_store.read_manifest(folder, _MANIFEST, LbrManifest, "folder of an lbr run")
     for key in sorted({*manifest.settings, *settings}):
         if manifest.settings.get(key) != settings.get(key):
             raise FormatError(
                 f"{str(folder)!r} was played with {key} = {manifest.settings.get(key)!r}, now it is "
                 f"{settings.get(key)!r}: choose another folder"
             )
-    entry = find_entry(folder / _MANIFEST, manifest.arrays, "values")
-    verify_array(folder, entry)
+    entry = array_store.find_entry(folder / _MANIFEST, manifest.arrays, "values")
+    array_store.verify_array(folder, entry)
     if len(entry.shape) != 2 or entry.shape[1] != 2:
         raise FormatError(
             f"{str(folder / entry.file)!r} holds {entry.shape}, expected deals x 2: choose another folder"
         )
-    return np.array(open_array(folder, entry)), manifest.seconds
+    return np.array(array_store.open_array(folder, entry)), manifest.seconds
 
 
 def _save(folder: Path, settings: dict[str, Any], values: Float, seconds: float) -> None:
-    entries = {"values": write_array(folder, f"values-{len(values)}", values)}
+    entries = {"values": array_store.write_array(folder, f"values-{len(values)}", values)}
     manifest = LbrManifest(settings=settings, deals=len(values), seconds=seconds, arrays=entries)
-    commit_manifest(folder, _MANIFEST, manifest)
-    remove_stale(folder, "values-*.npy", entries)
+    array_store.commit_manifest(folder, _MANIFEST, manifest)
+    array_store.remove_stale(folder, "values-*.npy", entries)

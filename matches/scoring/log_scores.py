@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored after the fact by every method there is for it. Every hand is played again."""
+"""Any ACPC log of two players, scored afterwards by every method that applies. Every hand is played again."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ _TURN_CARDS, _RIVER_CARDS = 4, 5
 
 @lru_cache(maxsize=256)
 def showdown_on(board: tuple[int, ...]) -> RangeShowdown:
-    """A board made ready; those of a turn's rivers come again and again."""
+    """A prepared board; those of a turn's rivers come again and again."""
     return RangeShowdown(board)
 
 

@@ -106,7 +106,7 @@ def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int,
 def _table_scores(
     plan: MatchPlan, definition: GameDefinition, letters: Sequence[str], threads: int, listen: Listener
 ) -> Callable[[Run], HandScore]:
-    """Of the first of `letters`; nothing depends on the run, since readings are averaged over."""
+    """Scores for the first of `letters`; they do not depend on the run, since readings are averaged over."""
     known = [open_with_values(plan.players["AB".index(letter)], threads, listen) for letter in letters]
     aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None)))
     return lambda run: aivat.score

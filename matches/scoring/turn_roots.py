@@ -29,7 +29,7 @@ _NUM_RIVERS = 48
 
 @dataclass(frozen=True)
 class TurnRoot:
-    """A state at the root of a turn, and how likely each player's hands come to it."""
+    """A state at the root of a turn, and how likely each player's hands reach it."""
 
     number: int  # of the hand
     betting: BettingState
@@ -68,7 +68,7 @@ class RootMatch:
         self._rng = np.random.default_rng(seed)
 
     def gain(self, root: TurnRoot, position: int) -> float:
-        """Chips a hand that comes to the root wins more in `position` by searching than by the table's rows."""
+        """How many more chips a hand that reaches the root wins in `position` by searching than by the table's rows."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         least = self.least * mass * root.betting.max_spent
         won = self._value(root.number, root.betting, root.board, root.ranges, position, least)

@@ -41,13 +41,13 @@ _FLOP_RUN_OUTS = 45 * 44 // 2
 
 
 class RangeAgent(Protocol):
-    """Whoever answers for all hands at once."""
+    """An agent that answers for all hands at once."""
 
     def rows(self, state: PublicState) -> Policy: ...
 
 
 class Branch(NamedTuple):
-    """A way a hand may go on, and with which hands."""
+    """A continuation of a hand, and the hands that take it."""
 
     betting: BettingState
     own: Float  # [1326] weights of the responder's hands
@@ -176,7 +176,7 @@ class _Walk:
         )
 
     def _follow(self, branches: list[Branch], board: tuple[int, ...], expand: bool) -> float:
-        """All ends; of what goes on everything, or one branch that stands for all."""
+        """Every ended branch; of those that go on, all of them, or one drawn to represent them."""
         fold = showdown_on(board).fold
         going_on = [
             (branch, float(branch.own @ fold(branch.other))) for branch in branches if not branch.betting.finished

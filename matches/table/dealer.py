@@ -108,7 +108,7 @@ def _now() -> int:
 
 
 def _load(deals: Iterator[Deal]) -> Deal:
-    """All that the first hand needs."""
+    """Everything the first hand needs."""
     evaluator_tables()
     return next(deals)
 

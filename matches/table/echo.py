@@ -1,4 +1,4 @@
-"""What clients' bytes become on stderr: escaped, and no more of them than a match needs.
+"""Clients' bytes as they appear on stderr: escaped, and limited to what a match needs.
 
 The reference dealer repeats every line as it came, so one client can fill a disk and drive a terminal.
 """

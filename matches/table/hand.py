@@ -64,7 +64,7 @@ class Hand:
         return f"MATCHSTATE:{position}:{self.number}:{self._betting_text}:{self._holes[position]}{board}"
 
     def state(self, position: int) -> MatchState:
-        """The same as a state."""
+        """The same, as a `MatchState`."""
         return view(self.betting, self.deal.hole_cards, self.deal.board, position, self.number)
 
     def values(self) -> list[float]:

@@ -20,7 +20,7 @@ Listener = Callable[[int, float], None]  # hands, chips won so far
 
 @dataclass
 class HttpResult:
-    """What a match came to, in chips of the agent."""
+    """The result of a match, in chips won by the agent."""
 
     report: HttpReport
     chips: float = 0.0

@@ -42,7 +42,7 @@ def log_text(data: bytes) -> str:
 
 
 class HandListener(Protocol):
-    """Gets finished hands in blocks; it must not keep the match waiting."""
+    """Receives finished hands in blocks; it must not block the match."""
 
     def __call__(self, first_number: int, by_seat: Float, lines: bytes) -> None:
         """What each seat won from hand `first_number` on, [hand, seat], and the hands' log lines."""

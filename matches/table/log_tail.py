@@ -11,7 +11,7 @@ _CHUNK = 1 << 20
 
 
 class LogTail:
-    """Hands on what a log has grown by, in whole lines."""
+    """Passes on what has been appended to a log, in whole lines."""
 
     def __init__(self, path: Path, listen: HandListener, fixed_seats: bool = False):
         self._path = path
@@ -21,7 +21,7 @@ class LogTail:
         self._rest = b""
 
     def read(self) -> None:
-        """Read on from where the last call stopped. A log that is not there yet has nothing."""
+        """Continue where the last call stopped. A log that does not exist yet is empty."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:

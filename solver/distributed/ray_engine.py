@@ -6,14 +6,18 @@ it had added to its tables before died with them, so nothing counts twice; its n
 what was lost, so nothing is biased; and the others, who answered, need not wait for a rollback.
 """
 
+import ctypes
 import os
+import signal
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.solver.distributed.child import ChildSpec, make_child
 
+_PR_SET_PDEATHSIG = 1  # Linux, linux/prctl.h
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine
 _CLOSING_SECONDS = 10.0
@@ -64,10 +68,24 @@ def _no_cluster(address: str, reason: str) -> DefinitionError:
     )
 
 
+def _end_with_parent() -> None:
+    """Have the kernel end this process when the daemon that started it dies, as Ray has it end the daemon with the head.
+
+    Ray's own way is for the process to notice by itself: in the middle of a long call on a busy machine, where Ray runs
+    it with low priority, that took more than a minute.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:  # it died before we asked
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 class _RemoteChild:
     """The actor: makes its child where it starts, and passes calls on."""
 
     def __init__(self, spec: ChildSpec):
+        _end_with_parent()
         self._child = make_child(spec)
 
     def call(self, method: str, *arguments: Any) -> Any:

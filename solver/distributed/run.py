@@ -55,6 +55,7 @@ def _check_sampler(config: RunConfig) -> None:
         ("average_weights", solver.average_weights != "equal"),
         ("discount.share", solver.discount.share is not None),
         ("prune_from_share", solver.prune_from_share > 0.0),
+        ("precision", solver.precision != "double"),
     ):
         if is_set:
             raise DefinitionError(f"solver.{key} with children: only a run on one machine follows it; leave it out")

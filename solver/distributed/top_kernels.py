@@ -75,7 +75,7 @@ def walk_top(
             if action < num_actions:
                 at = go_down(nodes, frames, top, action)
                 break
-            value = leave(nodes, table, frames, top, 1.0, options)
+            value = leave(nodes, table, frames, top, 1.0, options, rng)
             depth = top
         if depth == 0:
             return num_visited, num_reached

@@ -23,17 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from foldwise.abstraction.cards.boards import RELABELLINGS, boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
-from foldwise.abstraction.storage.array_store import (
-    ArrayEntry,
-    check_writable,
-    commit_manifest,
-    find_entry,
-    open_array,
-    read_manifest,
-    remove_stale,
-    verify_array,
-    write_array,
-)
+from foldwise.abstraction.storage import array_store
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.evaluator import evaluator_tables
@@ -143,7 +133,7 @@ class ResponseManifest(BaseModel):
     policy: str  # fingerprint of what is responded to
     done: list[list[int]]  # by player, the flops finished
     seconds: float
-    arrays: dict[str, ArrayEntry]
+    arrays: dict[str, array_store.ArrayEntry]
 
 
 @dataclass(frozen=True)
@@ -307,26 +297,26 @@ class RealResponse:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _open(self, folder: Path, fingerprint: str, resume: bool, values: Float) -> tuple[list[list[int]], float]:
-        check_writable(folder)
+        array_store.check_writable(folder)
         if not (folder / _MANIFEST).exists():
             return [[], []], 0.0
         if not resume:
             raise DefinitionError(f"{str(folder)!r} holds a response already: add --resume, or choose another folder")
-        manifest = read_manifest(folder, _MANIFEST, ResponseManifest, "folder of a response")
+        manifest = array_store.read_manifest(folder, _MANIFEST, ResponseManifest, "folder of a response")
         if manifest.policy != fingerprint:
             raise FormatError(
                 f"{str(folder)!r} holds a response to {manifest.policy}, not to {fingerprint}: choose another folder"
             )
-        entry = find_entry(folder / _MANIFEST, manifest.arrays, "values")
-        verify_array(folder, entry)
+        entry = array_store.find_entry(folder / _MANIFEST, manifest.arrays, "values")
+        array_store.verify_array(folder, entry)
         known = all(len({*flops}) == len(flops) and {*flops} <= set(range(NUM_FLOPS)) for flops in manifest.done)
         if entry.shape != values.shape or len(manifest.done) != 2 or not known:
             raise FormatError(f"{str(folder / _MANIFEST)!r} is not of this game: choose another folder")
-        values[:] = open_array(folder, entry)
+        values[:] = array_store.open_array(folder, entry)
         return manifest.done, manifest.seconds
 
     def _save(self, folder: Path, fingerprint: str, values: Float, done: list[list[int]], seconds: float) -> None:
-        entries = {"values": write_array(folder, f"values-{sum(map(len, done))}", values)}
+        entries = {"values": array_store.write_array(folder, f"values-{sum(map(len, done))}", values)}
         manifest = ResponseManifest(policy=fingerprint, done=done, seconds=seconds, arrays=entries)
-        commit_manifest(folder, _MANIFEST, manifest)
-        remove_stale(folder, "values-*.npy", entries)
+        array_store.commit_manifest(folder, _MANIFEST, manifest)
+        array_store.remove_stale(folder, "values-*.npy", entries)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.game.arrays import Float
 from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
@@ -32,7 +31,7 @@ _WEIGHT_BITS = 7  # of a linear weight: it changes 64 times while iterations dou
 class ThreadWorker(Protocol):
     """What one thread needs for itself."""
 
-    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+    def work(self, table: npt.NDArray[Any], iterations: int, options: WalkOptions) -> int:
         """Deal and walk this many iterations; returns nodes visited."""
 
 
@@ -51,7 +50,7 @@ class _DealWorker:
         self._buckets = np.zeros((_BLOCK_DEALS, 2, game.num_streets), dtype=np.int32)
         self._outcome_rows = np.zeros(_BLOCK_DEALS, dtype=np.int32)
 
-    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
+    def work(self, table: npt.NDArray[Any], iterations: int, options: WalkOptions) -> int:
         """Deal and walk; returns nodes visited."""
         game = self._game
         num_visited: int = 0
@@ -86,7 +85,8 @@ class Mccfr:
         self.config = config
         self.iteration = 0
         self.nodes = 0
-        self.table: Float = np.zeros(2 * game.num_entries)
+        dtype = np.float32 if config.precision == "single" else np.float64
+        self.table: npt.NDArray[Any] = np.zeros(2 * game.num_entries, dtype=dtype)
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
         self.sum_factor = 1.0  # what discounts have left of a strategy sum made before the first of them
@@ -114,7 +114,7 @@ class Mccfr:
             limits.append(weight + unit - (self.iteration + 1))
         return min(limits)
 
-    def arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64]]:
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What a checkpoint keeps."""
         return {"table": self.table, "rng": self.rng}
 
@@ -152,7 +152,8 @@ class Mccfr:
 
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         threads = self.config.threads
-        private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES
+        # Differences added up in single precision would be lost where the walks' own additions are rounded at random.
+        private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES and self.table.dtype == np.float64
         with ThreadPoolExecutor(threads) as pool:
             left = iterations
             while left > 0:

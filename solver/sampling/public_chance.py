@@ -28,7 +28,7 @@ Int = npt.NDArray[np.int32]
 State = npt.NDArray[np.uint64]
 
 FORMS = {"pcs": 0, "opcs": 1, "spcs": 2}
-_RUN_OUT_CARDS = 5  # of a game with one betting round
+RUN_OUT_CARDS = 5  # of a game with one betting round
 
 
 def split_by_public_chance(joint: JointDeals) -> PartSet:
@@ -150,7 +150,7 @@ class _BoardWorker:
         num_streets = game.num_streets
         self._game, self._cards, self._form = game, cards, form
         self._deal_rng, self._walk_rng = deal_rng, walk_rng
-        self._num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else _RUN_OUT_CARDS
+        self._num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else RUN_OUT_CARDS
         self._ends = make_ends(self._num_board)
         self._hands = make_hands(self._ends.board.pairs.size, num_streets)
         self._single = make_hands(1, num_streets)
@@ -191,7 +191,7 @@ class _PartWorker:
         self._game, self._parts, self._form = game, parts, form
         self._deal_rng, self._walk_rng = deal_rng, walk_rng
         self._frames = make_public_frames(game, parts.weight.shape[2])
-        self._ends = make_ends(_RUN_OUT_CARDS)  # unused memory: matrices decide
+        self._ends = make_ends(RUN_OUT_CARDS)  # unused memory: matrices decide
         self._single = make_hands(1, game.num_streets)
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:

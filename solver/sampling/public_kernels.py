@@ -102,24 +102,53 @@ def _settle_one_hand(board, folded, place, one, many, scale, reach, out):
 
 
 @kernel(_nrt=False)
+def _settle_pair(board, folded, place, other_place, scale, reach):
+    """One hand against one: what it is worth to the first."""
+    if are_apart(board, place, other_place):
+        if folded or other_place < board.places[place, BELOW]:
+            return scale * reach[0]
+        if other_place >= board.places[place, UP_TO]:
+            return -scale * reach[0]
+    return 0.0
+
+
+@kernel(_nrt=False)
+def are_apart(board, place, other_place):
+    """Whether two hands share no card."""
+    one, other = board.cards[place], board.cards[other_place]
+    return one[0] != other[0] and one[0] != other[1] and one[1] != other[0] and one[1] != other[1]
+
+
+@kernel(_nrt=False)
+def meet_hands(ends, player, hands, others, scale, reach, out):
+    """scale * the probability of each hand together with the opponent's, by their reach: what a fold is worth."""
+    if ends.fold.size > 0:
+        _settle_by_matrix(ends.fold[player], hands, others, scale, reach, out)
+    elif hands.place >= 0 and others.place >= 0:
+        out[0] = _settle_pair(ends.board, True, hands.place, others.place, scale, reach)
+    elif others.place >= 0:
+        _settle_one_hand(ends.board, True, others.place, reach[0], False, scale, reach, out)
+    elif hands.place >= 0:
+        _settle_one_hand(ends.board, True, hands.place, 0.0, True, scale, reach, out)
+    else:
+        settle_fold(ends.board, reach, scale, ends.sums, out)
+
+
+@kernel(_nrt=False)
 def settle_end(ends, node, player, hands, others, reach, out):
     """Values of the player's hands at an end of the game, given the opponent's reach: counterfactual, by chance too."""
-    folded = node.kind == FOLDED
     scale = np.float64(node.value) * ends.pair_weight / (hands.chance * others.chance)
-    if folded and node.player == player:
-        scale = -scale
-    if ends.fold.size > 0:
-        if folded:
-            _settle_by_matrix(ends.fold[player], hands, others, scale, reach, out)
-        else:
-            scale = scale if player == 0 else -scale
-            _settle_by_matrix(ends.settle[player, node.detail], hands, others, scale, reach, out)
+    if node.kind == FOLDED:
+        meet_hands(ends, player, hands, others, -scale if node.player == player else scale, reach, out)
+    elif ends.fold.size > 0:
+        scale = scale if player == 0 else -scale
+        _settle_by_matrix(ends.settle[player, node.detail], hands, others, scale, reach, out)
+    elif hands.place >= 0 and others.place >= 0:
+        out[0] = _settle_pair(ends.board, False, hands.place, others.place, scale, reach)
     elif others.place >= 0:
-        _settle_one_hand(ends.board, folded, others.place, reach[0], False, scale, reach, out)
+        _settle_one_hand(ends.board, False, others.place, reach[0], False, scale, reach, out)
     elif hands.place >= 0:
-        _settle_one_hand(ends.board, folded, hands.place, 0.0, True, scale, reach, out)
-    elif folded:
-        settle_fold(ends.board, reach, scale, ends.sums, out)
+        _settle_one_hand(ends.board, False, hands.place, 0.0, True, scale, reach, out)
     else:
         settle_showdown(ends.board, reach, scale, ends.sums, out)
 
@@ -235,15 +264,34 @@ def _match_local(table, base, num_actions, buckets, num_local, sigma):
 
 
 @kernel(_nrt=False)
-def draw_hand(hands, rng, single):  # Hands of all hands, -, Hands whose arrays are to hold one hand
-    """One hand by its probability, as `Hands` of its own."""
-    place = draw_action(hands.weight, hands.num_hands, next_uniform(rng))
+def narrow(hands, place, chance, single):
+    """One hand of all, drawn with the probability `chance`, as `Hands` of its own in the arrays of `single`."""
     single.weight[0] = 1.0
     for street in range(hands.num_local.size):
         single.num_local[street] = 1
         single.local[street, 0] = 0
         single.buckets[street, 0] = hands.buckets[street, hands.local[street, place]]
-    return Hands(1, place, hands.weight[place], single.weight, single.num_local, single.local, single.buckets)
+    return Hands(1, place, chance, single.weight, single.num_local, single.local, single.buckets)
+
+
+@kernel(_nrt=False)
+def draw_hand(hands, rng, single):  # Hands of all hands, -, Hands whose arrays are to hold one hand
+    """One hand by its probability, as `Hands` of its own."""
+    place = draw_action(hands.weight, hands.num_hands, next_uniform(rng))
+    return narrow(hands, place, hands.weight[place], single)
+
+
+@kernel(_nrt=False)
+def draw_met_hand(ends, player, hands, other, rng, single):
+    """One hand of the player by its probability beside the one hand `other` of the opponent."""
+    if ends.fold.size > 0:
+        met = ends.fold[player, other.place]
+        place = draw_action(met, hands.num_hands, next_uniform(rng) * other.chance)
+        return narrow(hands, place, met[place] / other.chance, single)
+    place = draw_action(hands.weight, hands.num_hands, next_uniform(rng))
+    while not are_apart(ends.board, place, other.place):
+        place = draw_action(hands.weight, hands.num_hands, next_uniform(rng))
+    return narrow(hands, place, ends.pair_weight / other.chance, single)
 
 
 @kernel(_nrt=False)

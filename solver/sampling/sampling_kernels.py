@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Monte Carlo CFR: one walk per paper over the public tree of one sampled deal, with an explicit stack.
 
-Shared by all walks: `nodes` NODE_DTYPE[N]; `table` float64[2E], see `regret_kernels`; `deal` int32[2, S], each
-player's bucket on each street; `outcomes` float64[details], what cards decide, to player 0; `frames`, the stack;
-`rng` uint64[4]. A walk goes down to a terminal, then up through the frames whose actions are all done. It returns the
-number of nodes visited: decisions and ends, as the papers count; a street change is not a node.
+Shared by all walks: `nodes` NODE_DTYPE[N]; `table` float64[2E], in external sampling also float32[2E], see `regret_kernels`;
+`deal` int32[2, S], each player's bucket on each street; `outcomes` float64[details], what cards decide, to player 0;
+`frames`, the stack; `rng` uint64[4]. A walk goes down to a terminal, then up through the frames whose actions are all done.
+It returns the number of nodes visited: decisions and ends, as the papers count; a street change is not a node.
 """
 
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from foldwise.game.primitives.prefetch_kernels import prefetch
 from foldwise.game.primitives.rng_kernels import next_uniform
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.solver.regret_kernels import draw_action, match_regrets
+from foldwise.solver.sampling.rounding_kernels import more_bits, rounding_bits, store
 
 PASSED_OVER = -1.0  # in place of a probability: the action was not walked, and its regret stays as it is
 
@@ -82,17 +83,18 @@ def _prefetch_child(nodes, table, deal, child):
 
 
 @kernel
-def update_regrets(table, row, num_actions, sigma, values, scale, floor):
+def update_regrets(table, row, num_actions, sigma, values, scale, floor, bits):
     """Add scale * (value of an action - value of sigma) to the regrets of the actions walked; returns sigma's value.
 
-    `values` is 0 for an action passed over.
+    `values` is 0 for an action passed over; `bits` round what is stored, see `rounding_kernels`.
     """
     value = 0.0
     for a in range(num_actions):
         value += sigma[a] * values[a]
     for a in range(num_actions):
         if sigma[a] != PASSED_OVER:
-            table[row + a] = max(table[row + a] + scale * (values[a] - value), floor)
+            bits = more_bits(bits)
+            store(table, row + a, max(table[row + a] + scale * (values[a] - value), floor), bits)
     return value
 
 
@@ -135,11 +137,18 @@ def go_down(nodes, frames, top, action):
 
 
 @kernel(_nrt=False)
-def leave(nodes, table, frames, top, scale, options):
+def leave(nodes, table, frames, top, scale, options, rng):
     """All actions are done: update the regrets; returns the value of the node."""
     num_actions = np.int64(nodes[frames.node[top]].num_children)
     return update_regrets(
-        table, frames.row[top], num_actions, frames.sigma[top], frames.value[top], scale, options.regret_floor
+        table,
+        frames.row[top],
+        num_actions,
+        frames.sigma[top],
+        frames.value[top],
+        scale,
+        options.regret_floor,
+        rounding_bits(table, rng),
     )
 
 
@@ -173,8 +182,10 @@ def walk_external_from(
                 match_regrets(table, row, num_actions, scratch)
                 if options.sum_weight > 0.0:
                     sums = row + num_actions
+                    bits = rounding_bits(table, rng)
                     for a in range(num_actions):
-                        table[sums + a] += weight * options.sum_weight * scratch[a]
+                        bits = more_bits(bits)
+                        store(table, sums + a, table[sums + a] + weight * options.sum_weight * scratch[a], bits)
                 at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
                 continue
         elif node.kind == CHANCE:
@@ -199,7 +210,7 @@ def walk_external_from(
                 break
             if not pruning:
                 match_regrets(table, frames.row[top], num_actions, frames.sigma[top])
-            value = leave(nodes, table, frames, top, weight, options)
+            value = leave(nodes, table, frames, top, weight, options, rng)
             depth = top
         if depth == 0:
             return value, num_visited
@@ -288,7 +299,7 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
             scale = opponent_reach if player == 0 else -opponent_reach
-            value = leave(nodes, table, frames, top, scale, options)
+            value = leave(nodes, table, frames, top, scale, options, rng)
             depth = top
         if depth == 0:
             return num_visited, value
@@ -434,7 +445,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                 if action + 1 < num_actions:
                     _prefetch_child(nodes, table, deal, at + 1)
                 break
-            value = leave(nodes, table, frames, top, 1.0, options)
+            value = leave(nodes, table, frames, top, 1.0, options, rng)
             depth = top
         if depth == 0:
             return num_visited

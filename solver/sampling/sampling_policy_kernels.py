@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""How a public node, which stands for a vector of infosets, draws an action for all of them (Li et al., 2020).
+"""How a public node, which stands for a vector of hands, draws an action for all of them (Li et al., 2020).
 
-Policies are the mean of the infosets' strategies, current or average, alike or by range (eq. 4 to 7), mixed with
-exploration (eq. 8, 9). Shared by all: `table` float64[2E]; `sigma` float64[n * A], the current strategies of a node's n
-infosets; `taken` float64[A], the probability with which the walk takes each action, 0 where it does not.
+Policies are the mean of the hands' strategies, current or average, alike or by range (eq. 4 to 7), mixed with
+exploration (eq. 8, 9). Shared by all: `table` float64[2E]; `own`, `other`: Hands of the player who acts and of the other;
+`sigma` float64[n * A], current strategies of the n buckets his hands are in; `taken` float64[A], the probability with which
+the walk takes each action, 0 where it does not.
 """
 
 from typing import NamedTuple
@@ -12,11 +13,12 @@ import numpy as np
 
 from foldwise.game.compiled import kernel
 from foldwise.game.primitives.rng_kernels import next_uniform
-from foldwise.solver.full_width.vector_kernels import multiply
 from foldwise.solver.regret_kernels import draw_action
+from foldwise.solver.sampling.public_kernels import meet_hands
 
 ALL_ACTIONS, UNIFORM_ACTIONS, POLICY_ACTION = 0, 1, 2  # what the traverser walks
 BY_OWN_REACH, BY_OPPONENT_REACH = 1, 2  # bits of `weighting`
+MEAN_STRATEGY, ONE_BY_MARGINAL, ONE_BY_ITSELF = 0, 1, 2  # whose strategy draws, and what its draws are divided by
 NO_EXPLORATION, COUNT_EXPLORATION, EPSILON_EXPLORATION = 0, 1, 2
 
 
@@ -25,9 +27,9 @@ class SamplingRules(NamedTuple):
 
     traverser: int  # ALL_ACTIONS, UNIFORM_ACTIONS or POLICY_ACTION; the opponent always draws one by the policy
     num_sampled: int  # UNIFORM_ACTIONS: how many
-    one_infoset: bool  # the policy is a random infoset's strategy, not a mean over infosets
+    drawn_by: int  # MEAN_STRATEGY, or the strategy of one hand drawn at random, ONE_BY_MARGINAL or ONE_BY_ITSELF
     by_average: bool  # of average strategies, not of current ones
-    weighting: int  # of the mean over infosets: bits; 0 counts them alike
+    weighting: int  # of the mean over hands: bits; 0 counts them as often as they are dealt
     exploration: int
     epsilon: float  # EPSILON_EXPLORATION: share of uniform draws
     support_share: float  # share of uniform draws in any case
@@ -42,83 +44,46 @@ class SamplingStep(NamedTuple):
     sum_weight: float
 
 
-@kernel
-def average_row(table, row, num_actions, out):
-    """The average strategy of an infoset; uniform where it has none yet."""
-    total = 0.0
-    for a in range(num_actions):
-        total += table[row + num_actions + a]
-    for a in range(num_actions):
-        out[a] = table[row + num_actions + a] / total if total > 0.0 else 1.0 / num_actions
-
-
-@kernel
-def _joint_row(game, street, player, hand):
-    """Probability of each bucket of `player` together with the other's bucket `hand`."""
-    num_own = np.int64(game.num_buckets[street, player])
-    start = game.offset[game.fold_matrix[street]] + hand * num_own
-    flat = game.by_second if player == 0 else game.by_first
-    return flat[start : start + num_own]
-
-
-@kernel
-def weigh_by_ranges(game, probability, node, rules, own, other, out):
-    """Weight of each infoset of a public node: how often it is dealt, and the reach of either player or of both.
+@kernel(_nrt=False)
+def weigh_hands(ends, player, own, other, rules, own_reach, other_reach, out):
+    """Weight of each hand at a public node: how often it is dealt, and the reach of either player or of both.
 
     The papers' hands are dealt alike; with that weight, buckets of hands draw as the hands in them would. The other
-    player's reach of an infoset is the sum over his buckets, by the probability that both are dealt.
+    player's reach of a hand is the sum over his, by the probability that both are dealt.
     """
-    player = node.player
-    num_own = np.int64(game.num_buckets[node.street, player])
     if rules.weighting & BY_OPPONENT_REACH:
-        num_other = np.int64(game.num_buckets[node.street, 1 - player])
-        flat = game.by_second if player == 0 else game.by_first
-        multiply(flat, game.offset[game.fold_matrix[node.street]], num_own, num_other, other, 1.0, out)
+        meet_hands(ends, player, own, other, 1.0, other_reach, out)
     else:
-        out[:num_own] = probability[node.street, player, :num_own]
+        for i in range(own.num_hands):
+            out[i] = own.weight[i]
     if rules.weighting & BY_OWN_REACH:
-        for i in range(num_own):
-            out[i] *= own[i]
+        for i in range(own.num_hands):
+            out[i] *= own_reach[i]
 
 
-@kernel
-def weigh_against_hand(game, probability, node, rules, own, hand, out):
-    """The same where the other player has one hand."""
-    num_own = np.int64(game.num_buckets[node.street, node.player])
-    if rules.weighting & BY_OPPONENT_REACH:
-        out[:num_own] = _joint_row(game, node.street, node.player, hand)
-    else:
-        out[:num_own] = probability[node.street, node.player, :num_own]
-    if rules.weighting & BY_OWN_REACH:
-        for i in range(num_own):
-            out[i] *= own[i]
-
-
-@kernel
-def mean_strategy(table, node, num_infosets, rules, sigma, dealt, weights, rng, out):
-    """The policy of a public node, eq. 4 to 7: RCS, MCS, WCS, MAS, WAS.
-
-    `dealt` float64[n] is how often each infoset is dealt: RCS draws one by it, and it stands in for weights that are
-    all zero.
-    """
+@kernel(_nrt=False)
+def mean_strategy(table, node, own, rules, sigma, hand_weight, bucket_weight, out):
+    """The policy of a public node, eq. 4 to 7: MCS, WCS, MAS, WAS. Weights that are all zero count as those of the deal."""
     num_actions = np.int64(node.num_children)
-    if rules.one_infoset:
-        chosen = draw_action(dealt, num_infosets, next_uniform(rng)) * num_actions
-        out[:num_actions] = sigma[chosen : chosen + num_actions]
-        return
+    local, num_local = own.local[node.street], own.num_local[node.street]
     total = 0.0
-    for i in range(num_infosets):
-        total += weights[i]
+    for i in range(own.num_hands):
+        total += hand_weight[i]
+    weights = hand_weight if total > 0.0 else own.weight
     if total <= 0.0:
-        weights[:num_infosets] = dealt[:num_infosets]
         total = 1.0
-    out[:num_actions] = 0.0
-    for i in range(num_infosets):
-        if weights[i] == 0.0:
+    for b in range(num_local):
+        bucket_weight[b] = 0.0
+    for i in range(own.num_hands):
+        bucket_weight[local[i]] += weights[i]
+    for a in range(num_actions):
+        out[a] = 0.0
+    for b in range(num_local):
+        share = bucket_weight[b] / total
+        if share == 0.0:
             continue
-        share = weights[i] / total
         if rules.by_average:
-            sums = 2 * (node.base + i * num_actions) + num_actions
+            sums = 2 * (node.base + np.int64(own.buckets[node.street, b]) * num_actions) + num_actions
             all_sums = 0.0
             for a in range(num_actions):
                 all_sums += table[sums + a]
@@ -126,10 +91,32 @@ def mean_strategy(table, node, num_infosets, rules, sigma, dealt, weights, rng, 
                 out[a] += share * (table[sums + a] / all_sums if all_sums > 0.0 else 1.0 / num_actions)
         else:
             for a in range(num_actions):
-                out[a] += share * sigma[i * num_actions + a]
+                out[a] += share * sigma[b * num_actions + a]
 
 
-@kernel
+@kernel(_nrt=False)
+def draw_by_one_hand(node, own, rules, step, counts, sigma, rng, policy, taken):
+    """RCS: a hand drawn at random draws by its own strategy, for all. `taken` holds the mean of all their strategies.
+
+    q in eq. 3 sums over the blocks that a history is in, so over the hands that might have been drawn: the probability is
+    the marginal one, which is the mean, and RCS is MCS in law. ONE_BY_ITSELF divides by the drawn hand's own probability
+    instead: unbiased as well, and noisier.
+    """
+    num_actions = np.int64(node.num_children)
+    hand = draw_action(own.weight, own.num_hands, next_uniform(rng))
+    row = own.local[node.street, hand] * num_actions
+    for a in range(num_actions):
+        policy[a] = sigma[row + a]
+    explore(rules, step, counts, node.first_child, num_actions, policy)
+    chosen = draw_action(policy, num_actions, next_uniform(rng))
+    for a in range(num_actions):
+        if a != chosen:
+            taken[a] = 0.0
+        elif rules.drawn_by == ONE_BY_ITSELF:
+            taken[a] = policy[a]
+
+
+@kernel(_nrt=False)
 def explore(rules, step, counts, first_child, num_actions, out):
     """Mix exploration into a policy, eq. 8 and 9, and a share of uniform draws.
 
@@ -149,7 +136,7 @@ def explore(rules, step, counts, first_child, num_actions, out):
         out[a] = (1.0 - rules.support_share) * out[a] + rules.support_share / num_actions
 
 
-@kernel
+@kernel(_nrt=False)
 def take_one(num_actions, rng, taken):
     """Draw one action by the probabilities in `taken`, and leave its own there alone."""
     chosen = draw_action(taken, num_actions, next_uniform(rng))
@@ -158,7 +145,7 @@ def take_one(num_actions, rng, taken):
             taken[a] = 0.0
 
 
-@kernel
+@kernel(_nrt=False)
 def take_uniform(num_sampled, num_actions, rng, taken):
     """Draw so many distinct actions, each set of them alike (selection sampling: Knuth, volume 2, 3.4.2, S)."""
     left = min(num_sampled, num_actions)
@@ -172,7 +159,7 @@ def take_uniform(num_sampled, num_actions, rng, taken):
             taken[a] = 0.0
 
 
-@kernel
+@kernel(_nrt=False)
 def next_taken(taken, action, num_actions):
     """The next action after `action` that the walk takes; `num_actions` after the last."""
     action += 1
@@ -181,19 +168,20 @@ def next_taken(taken, action, num_actions):
     return action
 
 
-@kernel
+@kernel(_nrt=False)
 def count_taken(drawn, first_child, num_actions, taken):
     for a in range(num_actions):
         if taken[a] > 0.0:
             drawn[first_child + a] += 1.0
 
 
-@kernel
-def multiply_averages(table, node, num_infosets, action, reach, out):
-    """Reach by average strategies after an action."""
+@kernel(_nrt=False)
+def multiply_averages(table, node, own, action, reach, out):
+    """Reach of every hand by average strategies after an action; uniform where a bucket has none yet."""
     num_actions = np.int64(node.num_children)
-    for i in range(num_infosets):
-        sums = 2 * (node.base + i * num_actions) + num_actions
+    for i in range(own.num_hands):
+        bucket = np.int64(own.buckets[node.street, own.local[node.street, i]])
+        sums = 2 * (node.base + bucket * num_actions) + num_actions
         total = 0.0
         for a in range(num_actions):
             total += table[sums + a]

@@ -1,4 +1,7 @@
-"""Vectorised Monte Carlo CFR (Li et al., 2020) on a game whose joint deals are known: rules, steps, mini-batches.
+"""Monte Carlo CFR in vector, semi-vector and value form (Li et al., 2020): rules, steps, public chance, mini-batches.
+
+Public chance is drawn before every walk, as in public chance sampling: boards from the deck where a game of several streets
+has a card abstraction, parts of a game of few deals otherwise.
 
 On one thread and with mini-batches of one walk, a walk adds to the table it reads. Otherwise the walks of a batch all
 read the same table and add to arrays of their threads, which are added up, in order, after every batch: so a run does
@@ -8,22 +11,34 @@ not depend on how its threads were scheduled.
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.deals.joint_deals import JointDeals
+from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
+from foldwise.game.hands.evaluator import evaluator_tables
+from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.full_width.vector_game import has_exact_response, make_vector_game
 from foldwise.solver.sampling import sampling_policy_kernels as kernels
+from foldwise.solver.sampling import vector_sampling_kernels as walks
+from foldwise.solver.sampling.public_chance import (
+    RUN_OUT_CARDS,
+    make_ends,
+    make_hands,
+    make_scratch,
+    split_by_public_chance,
+)
+from foldwise.solver.sampling.public_deal_kernels import PartSet
 from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules
-from foldwise.solver.sampling.vector_sampling_kernels import SamplingFrames, run_semivector, run_vector
+from foldwise.solver.sampling.vector_sampling_kernels import SamplingFrames, run_on_boards, run_on_parts
 from foldwise.solver.side_by_side import side_by_side
 
+_FORMS = {"vector": walks.VECTOR, "semivector": walks.SEMIVECTOR, "value": walks.VALUE}
 _TRAVERSER = {
     "average": kernels.UNIFORM_ACTIONS,
     "robust": kernels.UNIFORM_ACTIONS,
@@ -40,8 +55,9 @@ _WEIGHTING = {
     "opponent": kernels.BY_OPPONENT_REACH,
     "both": kernels.BY_OWN_REACH | kernels.BY_OPPONENT_REACH,
 }
-# Walks a thread does between two meetings, unless the config says: a semi-vector walk is too short to meet after one.
-_WALKS_PER_THREAD = {"vector": 1, "semivector": 16}
+_DRAWN_BY = {"rcs": kernels.ONE_BY_MARGINAL, "rcs-drawn": kernels.ONE_BY_ITSELF}
+# Walks a thread does between two meetings, unless the config says: a walk of single hands is too short to meet after one.
+_WALKS_PER_THREAD = {"vector": 1, "semivector": 16, "value": 64}
 _BLOCK_ITERATIONS = 2048  # between two calls of a kernel
 
 
@@ -52,7 +68,7 @@ def make_rules(config: SolverConfig) -> SamplingRules:
     return SamplingRules(
         traverser=_TRAVERSER[kind],
         num_sampled=config.sampled_actions if kind == "robust" else 1,
-        one_infoset=policy == "rcs",
+        drawn_by=_DRAWN_BY.get(policy, kernels.MEAN_STRATEGY),
         by_average=policy in ("mas", "was"),
         weighting=_WEIGHTING[config.policy_weight] if policy in ("wcs", "was") else 0,
         exploration=_EXPLORATION[config.exploration],
@@ -70,32 +86,48 @@ def make_steps(config: SolverConfig, first: int, last: int) -> Float:
     return np.stack([1.0 / logarithm, logarithm, weight, averaged], axis=1)
 
 
-def make_sampling_frames(game: AbstractGame) -> SamplingFrames:
-    """A stack for one worker, with both reaches of the root at 1."""
-    depth, most_buckets, most_actions = game.depth, int(game.deals.num_buckets.max()), game.max_actions
+def make_sampling_frames(game: AbstractGame, most_hands: int) -> SamplingFrames:
+    """A stack for one worker."""
+    depth, most_actions = game.depth, game.max_actions
     return SamplingFrames(
         node=np.zeros(depth, dtype=np.int32),
         action=np.zeros(depth, dtype=np.int32),
         weight=np.ones(depth),
-        hand_reach=np.ones(depth),
         taken=np.zeros((depth, most_actions)),
-        reach=np.ones((depth, 2, most_buckets)),
-        average_reach=np.ones((depth, 2, most_buckets)),
-        value=np.zeros((depth, most_buckets)),
-        sigma=np.zeros((depth, most_buckets * most_actions)),
-        action_value=np.zeros((depth, most_buckets * most_actions)),
-        infoset_weight=np.zeros(most_buckets),
+        reach=np.ones((depth, 2, most_hands)),
+        average_reach=np.ones((depth, 2, most_hands)),
+        value=np.zeros((depth, most_hands)),
+        sigma=np.zeros((depth, most_hands * most_actions)),
+        action_value=np.zeros((depth, most_hands * most_actions)),
+        hand_weight=np.zeros(most_hands),
+        bucket_weight=np.zeros(most_hands),
+        policy=np.zeros(most_actions),
     )
 
 
-def bucket_probabilities(joint: JointDeals) -> Float:
-    """[S, 2, B]: how often each player holds each bucket on each street."""
-    result = np.zeros((joint.num_streets, 2, int(joint.num_buckets.max())))
-    for street, pairs in enumerate(joint.fold_matrices):
-        for player in range(2):
-            sums = pairs.sum(axis=1 - player)
-            result[street, player, : len(sums)] = sums
-    return result
+class _PublicChance:
+    """What one thread draws public chance with: boards, or parts of a small game."""
+
+    def __init__(self, game: AbstractGame, parts: PartSet | None):
+        self._singles = make_hands(1, game.num_streets), make_hands(1, game.num_streets)
+        self._run: Any
+        self._deals: tuple[Any, ...]
+        if parts is not None:
+            self.most_hands = parts.weight.shape[2]
+            self._run, self._deals = run_on_parts, (parts, make_ends(RUN_OUT_CARDS))  # unused memory: matrices decide
+            return
+        assert game.cards is not None
+        num_board = BOARD_SIZES[game.num_streets - 1] if game.num_streets > 1 else RUN_OUT_CARDS
+        ends = make_ends(num_board)
+        hands = make_hands(ends.board.pairs.size, game.num_streets)
+        self.most_hands = hands.num_hands
+        preflop = game.cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
+        tables = game.cards.tables, evaluator_tables(), preflop, PAIR_CARDS, num_board
+        self._run, self._deals = run_on_boards, (*tables, make_scratch(), hands, ends)
+
+    def run(self, *arguments: Any, form: int, frames: SamplingFrames, rngs: tuple[Any, Any]) -> int:
+        """Walks, each on public chance of its own; returns public nodes visited."""
+        return int(self._run(*arguments, *self._deals, self._singles, form, frames, *rngs))
 
 
 @dataclass
@@ -104,21 +136,24 @@ class _VectorWorker:
 
     deal_rng: npt.NDArray[np.uint64]
     walk_rng: npt.NDArray[np.uint64]
+    chance: _PublicChance
     frames: SamplingFrames
     updates: Float  # what its walks of a batch add to the table
     drawn: Float  # and to the counts
 
 
 class VectorSampling:
-    """One of the vector or semi-vector samplers on one game."""
+    """One of the vector, semi-vector or value-form samplers on one game."""
 
     def __init__(self, game: AbstractGame, config: SolverConfig):
         joint = game.deals.joint
-        if joint is None or not has_exact_response(game):
+        if joint is None and game.cards is None:
             raise DefinitionError(
-                f"sampler {config.sampler!r} on {game.name!r}: both players' vectors need a list of all joint "
-                "deals, and it has none (too many, or its buckets forget); use external or average"
+                f"sampler {config.sampler!r} on {game.name!r}: vectors of hands need a card abstraction, or few enough deals "
+                "to list, and it has neither; use external or average"
             )
+        has_boards = game.cards is not None and (game.num_streets > 1 or joint is None)
+        self._parts = None if has_boards or joint is None else split_by_public_chance(joint)
         self.game = game
         self.config = config
         self.iteration = 0
@@ -133,16 +168,16 @@ class VectorSampling:
         default_batch = 1 if config.threads == 1 else config.threads * _WALKS_PER_THREAD[form]
         self.mini_batch = config.mini_batch or default_batch
         self._is_direct = config.threads == 1 and self.mini_batch == 1
-        self._has_vectors = form == "vector"
-        self._vector_game = make_vector_game(game)
-        self._probability = bucket_probabilities(joint)
+        self._form = _FORMS[form]
         self._workers = [self._make_worker(index) for index in range(config.threads)]
 
     def _make_worker(self, index: int) -> _VectorWorker:
+        chance = _PublicChance(self.game, self._parts)
         return _VectorWorker(
             deal_rng=self.rng[2 * index],
             walk_rng=self.rng[2 * index + 1],
-            frames=make_sampling_frames(self.game),
+            chance=chance,
+            frames=make_sampling_frames(self.game, chance.most_hands),
             updates=self.table if self._is_direct else np.zeros_like(self.table),
             drawn=self.counts if self._is_direct else np.zeros_like(self.counts),
         )
@@ -188,10 +223,8 @@ class VectorSampling:
     def _work(self, steps: Float, first: int, last: int, share: tuple[_VectorWorker, int]) -> int:
         """The walks of one thread: for each step and each traverser from first to last - 1, so many."""
         worker, num_walks = share
-        rules = self.rules
-        tables = self._vector_game, self._probability, self.table, worker.updates, self.counts, worker.drawn
-        if self._has_vectors:
-            return int(run_vector(*tables, rules, steps, first, last, num_walks, worker.frames, worker.walk_rng))
-        deals = np.empty((len(steps) * (last - first) * num_walks, 2, self.game.num_streets), dtype=np.int32)
-        self.game.deals.draw(worker.deal_rng, deals, np.empty(len(deals), dtype=np.int32))
-        return int(run_semivector(*tables, rules, steps, first, last, num_walks, deals, worker.frames, worker.walk_rng))
+        tables = self.game.tree.nodes, self.table, worker.updates, self.counts, worker.drawn
+        rngs = worker.deal_rng, worker.walk_rng
+        return worker.chance.run(
+            *tables, self.rules, steps, first, last, num_walks, form=self._form, frames=worker.frames, rngs=rngs
+        )

@@ -19,6 +19,7 @@ from foldwise.game.errors import DefinitionError, FormatError, naming
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import LogFile
 from foldwise.solver.config import RunConfig
+from tests.support.commands import refused
 from tests.support.places import CONFIGS
 
 
@@ -30,15 +31,6 @@ def strategies(tmp_path_factory):
     assert main([*leduc, "--iterations", "20"]) == 0
     assert main(["solve", str(CONFIGS / "hunl-tiny.toml"), "-o", str(folder / "tiny"), "--iterations", "3000"]) == 0
     return folder
-
-
-def refused(capsys, *arguments) -> str:
-    capsys.readouterr()
-    assert main(list(map(str, arguments))) == 2
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
-    assert err.count("foldwise: ") == 1
-    return err
 
 
 def shown(capsys, *arguments) -> str:

@@ -15,6 +15,7 @@ from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.cli.support.spellings import modern_spelling
 from foldwise.matches.duplicate.cells import CellStore
+from tests.support.commands import refused
 from tests.support.places import CONFIGS
 
 LEDUC = str(CONFIGS / "leduc.toml")
@@ -25,14 +26,6 @@ def leduc(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept") / "leduc"
     assert main(["solve", LEDUC, "-o", str(folder), "--sampler", "cfr+", "--iterations", "30"]) == 0
     return folder
-
-
-def refused(capsys, *arguments) -> str:
-    capsys.readouterr()
-    assert main(list(map(str, arguments))) == 2
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
-    return err
 
 
 def result(capsys, *arguments):

@@ -13,6 +13,7 @@ from foldwise.game.errors import IllegalActionError
 from foldwise.game.text.match_state import read_action
 from tests.oracles.naive_rules import NaiveHand, settle_chip_by_chip
 from tests.support.generators import definitions, golden_game, random_action, random_hand
+from tests.support.replay import states_of
 
 NOLIMIT = golden_game("holdem.nolimit.2p.reverse_blinds.game")
 LIMIT = golden_game("holdem.limit.2p.reverse_blinds.game")
@@ -25,17 +26,8 @@ seeds = st.integers(0, 2**32)
 
 
 def play(game: GameDefinition, betting: str) -> BettingState:
-    """The state after a betting text; rounds must change exactly where the text says so."""
-    state = BettingState(game)
-    at = 0
-    while at < len(betting):
-        if betting[at] == "/":
-            at += 1
-            continue
-        action, at = read_action(betting, at, game)
-        state.apply(action)
-    assert state.betting_text() == betting
-    return state
+    """The state after a betting text."""
+    return states_of(game, betting)[-1]
 
 
 # Raise intervals ------------------------------------------------------------------------------------------------------

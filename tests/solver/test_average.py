@@ -234,3 +234,26 @@ def test_shares_of_a_run_without_a_planned_length_are_refused(tmp_path, capsys):
     assert main([*arguments, "--set", "solver.average_from=half"]) == 2
     assert "solver.average_from needs a run of a planned length" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_pruning_begins_at_its_share_of_the_run(tmp_path):
+    """Until then the run is one that never prunes; then it visits fewer nodes; resumed behind the mark it prunes on."""
+    options = {"sampler": "external", "iterations": 3000, "prune_below_chips": -2.0}
+    config = make_config(prune_from_share=0.5, **options)
+    run = SolverRun(build_abstract_game(config), config, tmp_path / "broken", False)
+    assert not run.solver.prunes
+    for progress in run:
+        run.stop = progress.iterations >= 2000
+    run.save()
+    plain = make_config(**{**options, "prune_below_chips": None})
+    never = run_to_end(plain, tmp_path / "never")
+    half = make_solver(build_abstract_game(plain), plain)
+    half.advance(1500)
+    unbroken = run_to_end(config, tmp_path / "unbroken")
+    kept = unbroken._passed.kept["half"]
+    assert (kept.iterations, kept.nodes) == (1500, half.nodes)
+    assert unbroken.solver.nodes - kept.nodes < 0.97 * (never.solver.nodes - half.nodes)
+    resumed = run_to_end(config, tmp_path / "broken", resume=True)
+    assert resumed.solver.prunes
+    assert np.array_equal(resumed.solver.table, unbroken.solver.table)
+    assert unbroken.history[-1].exploitability_mbb < 2 * never.history[-1].exploitability_mbb

@@ -462,7 +462,7 @@ async def test_no_worker_at_all(local_broker, job):
 
 
 class GatedPlayer(BlockPlayer):
-    """Plays so many blocks, then waits to be let on."""
+    """Plays a number of blocks, then waits to be released."""
 
     def __init__(self, shelf, free):
         super().__init__(shelf)

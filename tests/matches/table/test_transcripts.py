@@ -9,14 +9,14 @@ from itertools import islice
 
 import pytest
 
-from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.game.hands.evaluator import rank_hand
-from foldwise.game.text.match_state import parse_match_state, read_action, view
+from foldwise.game.text.match_state import parse_match_state, view
 from tests.oracles.naive_cards import naive_strength
 from tests.support.generators import golden_game
 from tests.support.places import GOLDEN
+from tests.support.replay import states_of
 
 HANDS = GOLDEN / "hands"
 FILES = sorted(path.name for path in HANDS.iterdir())
@@ -46,40 +46,36 @@ def matches(file_name: str):
     return found
 
 
-def states_of(game, betting: str) -> list[BettingState]:
-    """The start, and the state after each action."""
-    state = BettingState(game)
-    states = [state.copy()]
-    at = 0
-    while at < len(betting):
-        if betting[at] == "/":
-            at += 1
-            continue
-        action, at = read_action(betting, at, game)
-        state.apply(action)
-        states.append(state.copy())
-    return states
+def dealt(file_name):
+    """Every hand of a file: its game, its number, betting, shown cards and values, its deal, and the lines received."""
+    for game_name, seed, hands in matches(file_name):
+        for line, received in hands:
+            _, number, betting, cards, values = line.split(":")
+            yield (
+                golden_game(game_name),
+                int(number),
+                betting,
+                cards,
+                values,
+                deals(game_name, seed)[int(number)],
+                received,
+            )
 
 
 @pytest.mark.parametrize("file_name", FILES)
 def test_hands_of_the_reference_dealer(file_name):
     replayed = 0
-    for game_name, seed, hands in matches(file_name):
-        game = golden_game(game_name)
-        for line, _ in hands:
-            _, number, betting, cards, values = line.split(":")
-            deal = deals(game_name, seed)[int(number)]
-            end = states_of(game, betting)[-1]
-            assert end.finished
-            assert end.betting_text() == betting
-            everything = view(end, deal.hole_cards, deal.board, 0, int(number))
-            everything.hole_cards = list(deal.hole_cards)
-            assert everything.text() == f"MATCHSTATE:0:{number}:{betting}:{cards}"
-            hands_shown = [hole + deal.board for hole in deal.hole_cards]
-            for rank in (rank_hand, naive_strength):
-                ranks = [rank(hand) for hand in hands_shown] if end.is_showdown() else None
-                assert "|".join(map(logged_number, end.settle(ranks))) == values
-            replayed += 1
+    for game, number, betting, cards, values, deal, _ in dealt(file_name):
+        end = states_of(game, betting)[-1]
+        assert end.finished
+        everything = view(end, deal.hole_cards, deal.board, 0, number)
+        everything.hole_cards = list(deal.hole_cards)
+        assert everything.text() == f"MATCHSTATE:0:{number}:{betting}:{cards}"
+        hands_shown = [hole + deal.board for hole in deal.hole_cards]
+        for rank in (rank_hand, naive_strength):
+            ranks = [rank(hand) for hand in hands_shown] if end.is_showdown() else None
+            assert "|".join(map(logged_number, end.settle(ranks))) == values
+        replayed += 1
     assert replayed >= 30
 
 
@@ -87,25 +83,21 @@ def test_hands_of_the_reference_dealer(file_name):
 def test_lines_the_players_received(file_name):
     """Text both ways, and who sees which cards."""
     compared = 0
-    for game_name, seed, hands in matches(file_name):
-        game = golden_game(game_name)
-        for line, received in hands:
-            if not received:
-                continue
-            _, number, betting, _, _ = line.split(":")
-            deal = deals(game_name, seed)[int(number)]
-            states = states_of(game, betting)
-            expected = [
-                view(state, deal.hole_cards, deal.board, position, int(number)).text()
-                for position in range(game.num_players)
-                for state in states
-            ]
-            assert received == expected
-            for sent in received:
-                read = parse_match_state(sent + "\r\n", game)
-                assert read.text() == sent
-                assert cards_text(read.hole_cards[read.position]) == cards_text(deal.hole_cards[read.position])
-            compared += len(received)
+    for game, number, betting, _, _, deal, received in dealt(file_name):
+        if not received:
+            continue
+        states = states_of(game, betting)
+        expected = [
+            view(state, deal.hole_cards, deal.board, position, number).text()
+            for position in range(game.num_players)
+            for state in states
+        ]
+        assert received == expected
+        for sent in received:
+            read = parse_match_state(sent + "\r\n", game)
+            assert read.text() == sent
+            assert cards_text(read.hole_cards[read.position]) == cards_text(deal.hole_cards[read.position])
+        compared += len(received)
     assert compared >= 20
 
 

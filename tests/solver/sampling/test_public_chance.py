@@ -9,14 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
-from foldwise.abstraction.deals.holdem_deals import CardSource
-from foldwise.game.hands.evaluator import evaluator_tables
-from foldwise.game.hands.hand_index import hand_index
-from foldwise.game.hands.hole_cards import PAIR_CARDS
-from foldwise.game.library import PokerGame, find_game
-from foldwise.game.primitives.rng import make_state
+from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.full_width.vector_kernels import VectorFrames, VectorGame, walk_full_width
@@ -29,12 +22,12 @@ from foldwise.solver.sampling.public_chance import (
     make_ends,
     make_hands,
     make_public_frames,
-    make_scratch,
     split_by_public_chance,
 )
-from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
-from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, walk_public
+from foldwise.solver.sampling.public_deal_kernels import hands_of_part
+from foldwise.solver.sampling.public_kernels import Hands, PublicEnds
 from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
+from tests.support.coarse_holdem import Board, coarse_two_limit
 
 Array = npt.NDArray[np.float64]
 
@@ -130,43 +123,6 @@ def test_parts_are_what_both_players_see() -> None:
         assert parts.probability == pytest.approx([1.0 / num_parts] * num_parts)
         assert (parts.num_hands[:, 0] == num_hands).all()
         assert parts.fold.sum(axis=(2, 3)) == pytest.approx(1.0)
-
-
-def coarse_two_limit(num_preflop: int, num_flop: int) -> AbstractGame:
-    """Two-round limit hold'em with buckets drawn at random, so that many hands share one."""
-    rng = np.random.default_rng(1)
-    streets = [
-        StreetAbstraction(
-            "table", count, shape, table=rng.integers(count, size=hand_index(shape).size, dtype=np.uint16)
-        )
-        for count, shape in ((num_preflop, (2,)), (num_flop, (2, 3)))
-    ]
-    game = find_game("two-limit-1")
-    assert isinstance(game, PokerGame)
-    cards = CardAbstraction(streets, {"test": 1})
-    return make_abstract_game("two-limit-1", game.build_tree(), CardSource(cards, 2, 3), 1, cards)
-
-
-class Board:
-    """One board of the coarse game, with its hands as the kernels deal them."""
-
-    def __init__(self, game: AbstractGame, seed: int):
-        assert game.cards is not None
-        self.game = game
-        self.ends = make_ends(3)
-        self.hands = make_hands(self.ends.board.pairs.size, 2)
-        self.frames = make_public_frames(game, self.hands.num_hands)
-        preflop = game.cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
-        tables, scratch = evaluator_tables(), make_scratch()
-        deal_board(
-            make_state(seed), game.cards.tables, tables, preflop, PAIR_CARDS, 3, scratch, self.hands, self.ends.board
-        )
-        self.flop = scratch.deck[:3].tolist()
-
-    def change(self, table: Array, hands: tuple[Hands, Hands], first: int, last: int) -> Array:
-        after = table.copy()
-        walk_public(self.game.tree.nodes, after, hands, self.ends, first, last, 1.0, -inf, self.frames)
-        return after - table
 
 
 def one_hand(hands: Hands, place: int) -> Hands:

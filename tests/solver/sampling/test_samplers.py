@@ -402,3 +402,25 @@ def test_source_and_compiled_walk_agree(interpreted: None) -> None:
     assert visited == walk_chance(game.tree.nodes, compiled, deal, outcomes, 1, PLAIN, make_frames(game), make_state(1))
     assert np.array_equal(source, compiled)
     assert all(hasattr(kernel, "py_func") for kernel in (walk_average, walk_external, walk_outcome))
+
+
+def test_a_rows_best_action_is_never_hopeless() -> None:
+    """In rows of every kind: with regrets below any threshold alone, one action far ahead, or ties."""
+    game = small_game("leduc")
+    options = PLAIN._replace(prune_below=-0.5, prune_share=1.0)
+    nodes, last_street = game.tree.nodes, game.num_streets - 1
+    found, sigma = 0, np.zeros(game.max_actions)
+    for seed in range(4):
+        table = random_table(game, seed) - 3.0 * (seed % 2)  # odd seeds: hardly a positive regret
+        for at in np.flatnonzero(nodes["kind"] == DECISION):
+            n = int(nodes[at]["num_children"])
+            for bucket in range(game.deals.num_buckets[nodes[at]["street"], nodes[at]["player"]]):
+                row = 2 * (int(nodes[at]["base"]) + bucket * n)
+                sampling_kernels.match_regrets(table, row, n, sigma)
+                hopeless = [
+                    sampling_kernels.is_hopeless(nodes, table, at, row, sigma[a], a, last_street, options)
+                    for a in range(n)
+                ]
+                found += sum(hopeless)
+                assert not hopeless[int(table[row : row + n].argmax())]
+    assert found > 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -17,23 +18,29 @@ from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 RIVERS = [("c c c c c c", "Ah7d2c9s4h"), ("300 c c 600 c 1200 c 3000", "KhKd8c8s3d")]
 
 
+def solved_twice(
+    state: BettingState, board: list[int], ranges: tuple[Float, Float], menu: BetMenu, iterations: int, threads: int = 1
+) -> tuple[Subgame, SlowSolver]:
+    """A subgame after a few iterations, beside the slow solver; the best responses are the same."""
+    game = Subgame(state, board, ranges, menu, threads)
+    game.run(iterations)
+    slow = SlowSolver(game, board, ranges)
+    slow.run(iterations)
+    for player, ours in enumerate(game.exploitability().best_response_mbb):
+        assert ours == pytest.approx(slow.best_response(player), rel=1e-4, abs=0.05)
+    return game, slow
+
+
 @pytest.mark.parametrize("betting, text", RIVERS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_river_equals_slow_solver(betting: str, text: str, threads: int) -> None:
     """Averages, best responses and values after five iterations, from the first action of a street or later."""
     state, board = reached(betting), list(parse_cards(text))
-    ranges = some_ranges(1, board)
-    game = Subgame(state, board, ranges, MENU, threads)
-    game.run(5)
-    slow = SlowSolver(game, board, ranges)
-    slow.run(5)
-    ours = game.exploitability()
-    for player in range(2):
-        assert ours.best_response_mbb[player] == pytest.approx(slow.best_response(player), rel=1e-4, abs=0.05)
+    game, slow = solved_twice(state, board, some_ranges(1, board), MENU, 5, threads)
     for at in np.flatnonzero(game.nodes["kind"] == DECISION).tolist():
         close = np.abs(game.strategy(at)[:, slow.pairs] - slow.shares(slow.sums[at, -1])) < 2e-3
         assert close.mean() > 0.98  # regrets near zero may fall to either side in single precision
-    assert ours.exploitability_mbb > 0.0
+    assert game.exploitability().exploitability_mbb > 0.0
 
 
 def test_turn_equals_slow_solver() -> None:
@@ -41,13 +48,7 @@ def test_turn_equals_slow_solver() -> None:
     menu = BetMenu.same_everywhere([ALL_IN], 4)
     state, board = reached("5000 c 12000 c"), list(parse_cards("Ah7d2c9s"))
     ranges = some_ranges(2, board)
-    game = Subgame(state, board, ranges, menu)
-    game.run(2)
-    slow = SlowSolver(game, board, ranges)
-    slow.run(2)
-    ours = game.exploitability()
-    for player in range(2):
-        assert ours.best_response_mbb[player] == pytest.approx(slow.best_response(player), rel=1e-4, abs=0.05)
+    game, slow = solved_twice(state, board, ranges, menu, 2)
     river, behind = (
         game.river_cards[20],
         int(game.nodes[np.flatnonzero(game.nodes["kind"] == CHANCE)[0]]["first_child"]),
@@ -58,7 +59,7 @@ def test_turn_equals_slow_solver() -> None:
     both = Subgame(state, board, ranges, menu, threads=2)
     both.run(2)
     assert both.hand_nodes == game.hand_nodes
-    assert both.exploitability().exploitability_mbb == pytest.approx(ours.exploitability_mbb, rel=1e-4)
+    assert both.exploitability().exploitability_mbb == pytest.approx(game.exploitability().exploitability_mbb, rel=1e-4)
 
 
 def test_rivers_are_solved() -> None:
