@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -35,6 +36,7 @@ from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_messag
 from foldwise.web.opponents import Opponents
 from foldwise.web.solving import SolveQueue
 
+_log = logging.getLogger(__name__)
 _READING = "pseudo-harmonic deterministic"
 _TURN = 2
 _MOST_SECONDS = 60.0
@@ -130,6 +132,9 @@ class ExploreRoutes:
                 await told.put({"error": "stopped before its turn came"})
             except MISTAKES as error:
                 await told.put({"error": mistake_text(error)})
+            except Exception:  # noqa: BLE001  # whoever waits must hear of it, whatever it was
+                _log.exception("a solve failed")
+                await told.put({"error": "the solve failed: the server's log says how"})
 
         async def listen() -> None:
             with contextlib.suppress(ValidationError, WebSocketDisconnect):
