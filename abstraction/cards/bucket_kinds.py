@@ -23,6 +23,7 @@ _LOSSLESS = "foldwise.abstraction.cards.lossless:lossless_buckets"
 _RAW = "foldwise.abstraction.cards.lossless:raw_buckets"
 _PERCENTILE = "foldwise.abstraction.cards.percentile:percentile_buckets"
 _KMEANS_EMD = "foldwise.abstraction.cards.clustering:kmeans_emd_buckets"
+_KMEANS_POTENTIAL = "foldwise.abstraction.cards.potential:kmeans_potential_buckets"
 _KMEANS_OCHS = "foldwise.abstraction.cards.clustering:kmeans_ochs_buckets"
 
 BUCKET_KINDS: Final[dict[str, BucketKind]] = {
@@ -31,6 +32,7 @@ BUCKET_KINDS: Final[dict[str, BucketKind]] = {
     "percentile-nested": BucketKind(_PERCENTILE, (1, 2, 3), "percentile", in_clusters=False),
     "percentile": BucketKind(_PERCENTILE),
     "kmeans-emd": BucketKind(_KMEANS_EMD, (1, 2), "percentile or kmeans-ochs"),
+    "kmeans-potential": BucketKind(_KMEANS_POTENTIAL, (1,), "kmeans-emd or kmeans-ochs", in_clusters=False),
     "kmeans-ochs": BucketKind(_KMEANS_OCHS, (3,), "percentile or kmeans-emd"),
 }
 

@@ -20,7 +20,12 @@ class StreetCards(BaseModel):
         default=None, description="buckets, within each bucket of the street before (percentile-nested) or flop cluster"
     )
     metric: Literal["hs2", "hs"] = Field(default="hs2", description="E[HS^2] or E[HS], for the percentile methods")
-    bins: int = Field(default=30, ge=2, le=200, description="of the histogram of final strength, for kmeans-emd")
+    bins: int = Field(
+        default=30,
+        ge=2,
+        le=200,
+        description="kmeans-emd: of the histogram of final strength; kmeans-potential: turn's clusters",
+    )
     restarts: int = Field(default=3, ge=1, le=100, description="k-means seedings tried; the best is kept")
     max_passes: int = Field(default=30, ge=1, le=1000, description="Lloyd passes at most; it stops when nothing moves")
     sample: int | None = Field(

@@ -116,20 +116,25 @@ def flop_emd(
     return StreetAbstraction("table", cards.buckets * num_clusters, (2, 3), table=table, note=note)
 
 
+def turn_clusters(strength: HandStrength, cards: StreetCards) -> Clusters:
+    """k-means of the turn classes, boards unordered."""
+    return _emd(turn_histograms(strength, cards.bins), strength.masses(2), cards, strength)
+
+
 def turn_emd(
     strength: HandStrength, cards: StreetCards, clusters: NDArray[np.uint16] | None = None
 ) -> StreetAbstraction:
     """k-means of the turn classes; within public clusters the order of flop and turn matters."""
     assert cards.buckets is not None
-    points = turn_histograms(strength, cards.bins)
     if clusters is None:
         check_table(cards.buckets)
-        found = _emd(points, strength.masses(2), cards, strength)
+        found = turn_clusters(strength, cards)
         return StreetAbstraction(
             "table", cards.buckets, (2, 4), table=found.labels.astype(np.uint16), note=_note(found)
         )
     num_clusters, buckets = int(clusters.max()) + 1, cards.buckets
     check_table(buckets * num_clusters)
+    points = turn_histograms(strength, cards.bins)
     unordered, ordered, flops = hand_index((2, 4)), hand_index((2, 3, 1)), boards(3)
     table = np.empty(ordered.size, np.uint16)
 
