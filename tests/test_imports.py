@@ -32,7 +32,7 @@ SHELVES = {
     "abstraction.cards": {"storage"},
     "abstraction.deals": {"cards", "storage"},
     "solver.full_width": set(),
-    "solver.sampling": {"full_width"},
+    "solver.sampling": set(),
     "solver.response": {"full_width"},
     "solver.subgame": {"full_width", "response"},
     "solver.distributed": {"sampling"},
