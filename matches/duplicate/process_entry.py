@@ -5,7 +5,9 @@ import json
 import logging
 import os
 import sys
-from multiprocessing.connection import Connection
+import threading
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from foldwise.agent.clients.client import play_match
@@ -37,6 +39,19 @@ def _redirect(out: Path, err: Path) -> None:
         os.close(opened)
 
 
+def _end_with_parent() -> None:
+    """A match that is killed takes its processes with it: nobody would read what they go on to play."""
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _keep_to(core: int | None) -> None:
     if core is not None and hasattr(os, "sched_setaffinity"):  # Linux has it
         os.sched_setaffinity(0, {core})
@@ -44,6 +59,7 @@ def _keep_to(core: int | None) -> None:
 
 def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | None = None) -> None:
     """The dealer: tells its ports, and why it failed, through the pipe, and exits as `foldwise dealer` does."""
+    _end_with_parent()
     _keep_to(core)
     err = folder / f"{settings.name}.err"
     _redirect(Path(os.devnull), err)
@@ -74,6 +90,7 @@ def play(
     core: int | None = None,
 ) -> None:
     """A built-in player, as `foldwise play`."""
+    _end_with_parent()
     _keep_to(core)
     _redirect(out, err)
     logging.basicConfig(stream=sys.stderr)

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
 from itertools import combinations
 from pathlib import Path
 
@@ -545,3 +546,33 @@ def test_a_full_disk_names_the_file(tmp_path):
     assert "File too large" in done.stderr
     assert re.search(r"0000\.(AB|BA)\.t?log", done.stderr)
     assert "Traceback" not in done.stderr
+
+
+def holders(path):
+    """Processes that have a file open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if link.readlink() == path:
+                found.add(int(link.parts[2]))
+        except OSError:  # it has ended, or is none of ours
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="what a killed match leaves behind is read from /proc")
+def test_a_killed_match_leaves_no_process(tmp_path):
+    words = ["match", "bot:call", "bot:call", "--hands", "1000000", "--over", "tcp", "-o", str(tmp_path / "match")]
+    log = tmp_path / "match" / "0000.AB.log"
+    match = subprocess.Popen([sys.executable, "-m", "foldwise.cli.main", *words], stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 600.0
+    try:
+        while not (log.exists() and holders(log)):
+            assert time.monotonic() < end and match.poll() is None
+            time.sleep(0.05)
+    finally:
+        match.kill()
+        match.wait()
+    while holders(log):
+        assert time.monotonic() < end
+        time.sleep(0.05)
