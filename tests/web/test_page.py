@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -130,6 +131,12 @@ def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
         assert {key: shown[key] for key in printed} == printed
 
 
+def around(card, text):
+    """Where a text names a card."""
+    place = re.search(rf"(?<![0-9A-Za-z]){card_text(card)}(?![0-9A-Za-z])", text).start()
+    return text[max(0, place - 80) : place + 80]
+
+
 def test_nothing_hidden_is_in_any_byte(table, sit, folder):
     """The first hand of a session, asked about in every way the server has; each byte that comes is searched."""
     checked = 0
@@ -163,11 +170,12 @@ def test_nothing_hidden_is_in_any_byte(table, sit, folder):
                 heard += [data, repr(headers).encode()]
             kept = kept_hand(folder, session)
             hidden = [*kept.hole_cards[1], *kept.board[len(hand["board"]) :]]
-            text = b"\n".join(heard).decode().replace(session, "")
+            # Tokens are random letters, and may hold what reads as a card.
+            text = re.sub(r'"(session|token)": ?"[^"]*"', "", b"\n".join(heard).decode()).replace(session, "")
             assert seed not in text
             assert ",".join(map(str, kept.hole_cards[1])) not in text.replace(" ", "")
             for card in hidden:
-                assert not told(card, text), card_text(card)
+                assert not told(card, text), around(card, text)
                 checked += 1
             assert not (place / "session.log").exists()
             seat.act("c")
