@@ -1,4 +1,4 @@
-"""What search wins from its own blueprint, by turn roots: `python benchmarks/search_roots.py STRATEGY --modes fast normal`.
+"""What search wins from its own blueprint, by turn roots: `python benchmarks/search_roots.py STRATEGY [--save]`.
 
 Both seats of every root are searched in turn; the pair of a root's two gains is one observation. Figures by hand count
 the hands that never come to a turn with zero.
@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from papers.record import Cell, add_save, save
 
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
@@ -27,7 +28,9 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=200)
     parser.add_argument("--rivers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    add_save(parser)
     arguments = parser.parse_args()
+    rows: list[list[Cell]] = []
     opened = OpenStrategy(arguments.strategy)
     table = opened.player(Pipeline(), arguments.seed)
     roots = list(turn_roots(table, arguments.seed, arguments.hands))
@@ -51,6 +54,24 @@ def main() -> None:
                     f"{time.process_time() - start:.0f} CPU-s",
                     flush=True,
                 )
+        by_hand = (round(share * by_root.mean_mbb), round(share * by_root.ci95_mbb))
+        by_root_cell = (round(by_root.mean_mbb), round(by_root.ci95_mbb))
+        rows.append([text, by_root_cell, by_hand, search.report.solves, round(time.process_time() - start)])
+    if arguments.save:
+        save(
+            "search_roots",
+            f"What search wins from its own tables: {len(roots)} turn roots of {arguments.hands} hands, both seats, "
+            f"{arguments.rivers} rivers an ending; {made_by(opened)}",
+            ["player", "mbb a root", "mbb/h", "solves", "CPU-s"],
+            rows,
+            seeds=1,
+        )
+
+
+def made_by(opened: OpenStrategy) -> str:
+    """Which strategy, and how long it was solved."""
+    manifest = opened.strategy.manifest
+    return f"{manifest.name} after {manifest.iterations:,} iterations"
 
 
 if __name__ == "__main__":
