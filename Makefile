@@ -50,7 +50,7 @@ LONGEST := $(addprefix tests/,web/test_browser.py solver/distributed/test_distri
 	solver/sampling/test_vector_sampling.py abstraction/deals/test_sequences.py matches/scoring/test_lbr_run.py \
 	matches/network/test_workers.py matches/network/test_seats.py)
 test: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 		$(LONGEST) tests
 
 # The tests that wait for processes and sockets once more, with a busy loop on every core and two besides.
