@@ -33,6 +33,7 @@ _SETTLED_SECONDS = 5.0  # a connection that lasted this long resets the waits
 _MAX_FLYING = 64
 _MAX_OUTBOX = 1000
 _CALL_SECONDS = 10.0
+_CANCEL_AGAIN_SECONDS = 1.0
 _REFUSED_FOR_GOOD = {1, 2, 4, 5}  # MQTT 3.1.1, table 3.1: protocol, identifier, user or password, not authorised
 _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -148,6 +149,13 @@ def waits(draw: random.Random) -> Iterator[float]:
         wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
 
+async def end_task(task: "asyncio.Task[None]") -> None:
+    """Cancel a task until it ends: Python 3.11's `wait_for` loses a cancellation that comes with its result."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=_CANCEL_AGAIN_SECONDS)
+
+
 class Link:
     """A connection that comes back. `receive` gets what is subscribed; `greet` says what to send on every connection."""
 
@@ -188,10 +196,10 @@ class Link:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         assert self._task is not None
-        self._task.cancel()
+        await end_task(self._task)
         # The failure itself is raised by `during`; here only its end matters.
         with contextlib.suppress(asyncio.CancelledError, BrokerError):
-            await self._task
+            self._task.result()
 
     async def during(self, work: Awaitable[Result]) -> Result:
         """The result of `work`; raises `BrokerError` if the connection is given up before."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.solver.distributed.child import ChildSpec, make_child
-from foldwise.solver.distributed.ray_watchdog import Watchdog
+from foldwise.solver.distributed.ray_watchdog import Watchdog, processes_below
 
 _PR_SET_PDEATHSIG = 1  # Linux, linux/prctl.h
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -135,6 +135,7 @@ class RayEngine:
         """A cluster on this machine, which ends with this process. On a busy machine Ray may need another try."""
         os.environ.setdefault(*_GIVE_UP)
         _keep_to_this_machine()
+        before = processes_below()
         for last in (False, False, True):
             try:
                 self._ray.init(
@@ -144,7 +145,7 @@ class RayEngine:
                     object_store_memory=_STORE_BYTES,
                     **_QUIET,
                 )
-                self._watchdog = Watchdog()
+                self._watchdog = Watchdog(before)
                 return
             except Exception as error:  # Ray has no class for daemons that start too slowly
                 self._ray.shutdown()

@@ -8,6 +8,7 @@ closes its standard input, and ends by their ids those that are still there. Lin
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,12 +28,13 @@ for word in sys.argv[1:]:
 
 
 class Watchdog:
-    """Watches over the processes below this one, as they are now."""
+    """Watches over the processes of Ray below this one that were not there `before`."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Collection[int]) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         if sys.platform == "linux":
-            words = [f"{process}:{start}" for process, start in _below(os.getpid()).items()]
+            started = {process: start for process, start in _below(os.getpid()).items() if process not in before}
+            words = [f"{process}:{start}" for process, start in started.items() if _is_of_ray(process)]
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _WATCH, *words], stdin=subprocess.PIPE, start_new_session=True
             )
@@ -41,6 +43,18 @@ class Watchdog:
         """End what is left now, and the watch."""
         if self._process is not None:
             self._process.communicate()
+
+
+def processes_below() -> Collection[int]:
+    """What this process has started, and what that has, so far: none of Ray's, if it is asked before Ray."""
+    return set(_below(os.getpid())) if sys.platform == "linux" else set()
+
+
+def _is_of_ray(process: int) -> bool:
+    """A thread of ours may start a program while Ray starts: its daemons and agents have their package in their command."""
+    with suppress(OSError):
+        return b"ray" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
 
 
 def _below(process: int) -> dict[int, str]:

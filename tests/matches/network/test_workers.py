@@ -25,7 +25,7 @@ from foldwise.matches.network.block_player import (
     player_name,
 )
 from foldwise.matches.network.block_store import BLOCKS_FILE, BlockStore, open_job
-from foldwise.matches.network.connection import BrokerError, Link, read_broker
+from foldwise.matches.network.connection import BrokerError, Link, end_task, read_broker
 from foldwise.matches.network.coordinator import CHECKED_SHARE, Coordinator
 from foldwise.matches.network.job import make_job
 from foldwise.matches.network.messages import BlockResult, MessageError, Task, WorkerPresence, decode, pack_values
@@ -92,14 +92,9 @@ async def workers(broker, strategies, *names, threads=1, player=None, each=lambd
                 worker._player = player
             each(worker)
             task = asyncio.create_task(worker.run())
-            stack.push_async_callback(_cancel, task)
+            stack.push_async_callback(end_task, task)
             made.append(worker)
         yield made
-
-
-async def _cancel(task):
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 class Lines(list):

@@ -157,12 +157,15 @@ def test_an_address_without_a_cluster_is_refused_before_anything_is_built(
 
 
 HEAD = """
+import subprocess
 import sys
 from pathlib import Path
 from tests.support.clustered_cards import clustered_cards, clustered_config
 from foldwise.solver.distributed.child import card_game
 from foldwise.solver.distributed.run import DistributedRun
 
+bystander = subprocess.Popen(["sleep", "1000"])  # none of Ray's, so none of its watch's business
+Path(sys.argv[1], "bystander").write_text(str(bystander.pid))
 config = clustered_config(seconds=600, checkpoint_seconds=0.2)
 run = DistributedRun(card_game(config, clustered_cards())[0], config, Path(sys.argv[1]), False, "local")
 for progress in run:
@@ -186,7 +189,8 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
             if manifest.exists() and json.loads(manifest.read_text())["iterations"] > 0:
                 break
             time.sleep(0.05)  # polling for a file, with a deadline
-        started = descendants(head.pid)
+        bystander = int((tmp_path / "bystander").read_text())
+        started = descendants(head.pid) - {bystander}
         named = named_by_ray(started)
         assert len(named) == 4
         for process in named:
@@ -195,6 +199,7 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
         head.kill()
         head.wait()
     wait_until_gone(started)
+    os.kill(bystander, signal.SIGKILL)  # which would raise if it were gone as well
     saved = json.loads((tmp_path / "distributed.json").read_text())["iterations"]
     config = clustered_config(children=3, iterations=saved + 500)
     run = DistributedRun(game, config, tmp_path, True, None)
