@@ -90,10 +90,10 @@ def _remove_unused(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_Located: Any = caching.UserProvidedCacheLocator  # numba has no types
+_Located: Any = caching.UserProvidedCacheLocator
 
 
-class _SharedLocator(_Located):  # type: ignore[misc]
+class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so its class is Any
     """Files compiled code by module instead of by the checkout's path: the folder's name already tells the sources apart."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
