@@ -170,7 +170,7 @@ def _amount(words: Sequence[str], turn: Turn) -> int:
 
 
 def _pot_share(share: float, turn: Turn) -> int:
-    """A raise by that share of the pot after a call, rounded up, and raised to the smallest legal raise if below it."""
+    """A raise by that share of the pot after a call, rounded to whole chips and clamped to the legal range."""
     level = turn.bets[turn.position] + turn.to_call
     low, high = turn.raise_range or (0, 0)
     raised = level + round(share * (turn.pot + turn.to_call))
