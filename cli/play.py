@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
@@ -80,6 +80,7 @@ class PlayResult(TypedDict):
     errors: int
     late: int
     unreadable: int
+    search: NotRequired[dict[str, float]]  # as `match --json` has it
 
 
 def play(request: PlayRequest) -> int:
@@ -146,6 +147,11 @@ def play(request: PlayRequest) -> int:
         f"{report.decisions} decisions in {len(report.hands)} hands; player errors {report.errors}, "
         f"late {report.late}, unreadable lines {report.unreadable}"
     )
+    from foldwise.search.player import SearchPlayer
+
+    if isinstance(made, SearchPlayer):
+        result["search"] = made.report.to_dict()
+        summary += f"; {made.report.solves} solves, {made.report.fallbacks} decisions left to the table"
     emit(result, request.as_json, lambda: stderr.print(summary))
     return 1 if report.faults else 0
 

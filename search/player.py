@@ -180,9 +180,9 @@ class SearchPlayer:
         return action, policy
 
     def observe(self, state: MatchState) -> None:
-        """Solve a street as soon as its card is known, also while the opponent is to act."""
+        """Solve a street as soon as its card is known, while the opponent is to act; on our turn `choose` does it."""
         betting = state.betting
-        if not betting.finished and self.settings.on(betting.round) is not None:
+        if not betting.finished and not state.is_turn() and self.settings.on(betting.round) is not None:
             self.policy(self._public(state))
 
     def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
