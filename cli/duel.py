@@ -14,7 +14,7 @@ from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
-from foldwise.cli.support.search_option import SearchOption, with_search
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption, seat_mode, with_search
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import OpenStrategy
@@ -26,7 +26,7 @@ class DuelRequest:
     directory: StrategyArgument = Path(DEFAULT)
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
     postprocess: PostprocessOption = "none"
-    search: SearchOption = "off"
+    search: SeatSearchOption = AUTO
     reveal: Annotated[
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
     ] = False
@@ -69,7 +69,8 @@ def duel(request: DuelRequest) -> int:
     opened = OpenStrategy(request.directory)
     definition = opened.definition
     seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
-    steps = parse_steps(with_search(request.postprocess, request.search))
+    mode = seat_mode(request.search, request.directory, request.postprocess)
+    steps = parse_steps(with_search(request.postprocess, mode))
     table = opened.player(steps.pipeline, seed)
     bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()

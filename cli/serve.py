@@ -12,11 +12,12 @@ import typer
 from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import BrokerOption, JsonOption
 from foldwise.cli.support.output import stderr, stdout
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption
 from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
 from foldwise.game.errors import DefinitionError
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_MODES = ("off", "fast", "normal", "deep")
+_MODES = (AUTO, "off", "fast", "normal", "deep")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class ServeRequest:
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Sessions and logs; default: the user's data folder."),
     ] = None
-    search: Annotated[str, typer.Option(metavar="MODE", help="Search against bots: off, fast, normal or deep.")] = "off"
+    search: SeatSearchOption = AUTO
     strategies: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeatable."),
@@ -76,9 +77,9 @@ def serve(request: ServeRequest) -> None:
     except ModuleNotFoundError as error:
         raise DefinitionError(f"serve needs {error.name}: install it with pip install 'foldwise[web]'") from None
 
-    bind, token, search, strategy = request.bind, request.token, request.search, request.strategy
-    if search not in _MODES:
-        raise DefinitionError(f"--search {search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
+    bind, token, strategy = request.bind, request.token, request.strategy
+    if request.search not in _MODES:
+        raise DefinitionError(f"--search {request.search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
     local = bind in _LOOPBACK
     if not local and token is None:
         raise DefinitionError(f"--bind {bind!r} lets other machines in: give --token TEXT, or --token auto")
@@ -91,7 +92,7 @@ def serve(request: ServeRequest) -> None:
     settings = TableSettings(
         sessions_folder=folder,
         strategies=strategies or (strategy_folder(DEFAULT),),
-        search=search,
+        search=request.search,
         matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
         broker=request.broker,
         access=Access(token, local),

@@ -2,11 +2,25 @@
 
 from dataclasses import dataclass
 
+from foldwise.game.definition import GameDefinition
 from foldwise.search.gadgets import check_gadget
 from foldwise.search.modes import Mode, find_mode
 
 OFF = "off"
+AUTO = "auto"
 _TURN, _RIVER = 2, 3
+
+
+def is_searchable(definition: GameDefinition) -> bool:
+    """Whether a game has a turn and a river that can be solved."""
+    return definition.num_players == 2 and definition.board_sizes == (0, 3, 4, 5) and len(definition.deck) == 52
+
+
+def seat_search(mode: str, definition: GameDefinition) -> str:
+    """The mode of a seat at a table: `auto` is fast where search was measured to win (docs/search.md), else off."""
+    if mode != AUTO:
+        return mode
+    return "fast" if is_searchable(definition) and not definition.limit else OFF
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from foldwise.search.settings import AUTO, OFF, seat_search
 from foldwise.web.assets import asset_routes
 from foldwise.web.door import Door
 from foldwise.web.explore import ExploreRoutes
@@ -31,7 +32,7 @@ class TableSettings:
 
     sessions_folder: Path
     strategies: tuple[Path, ...] = ()
-    search: str = "off"
+    search: str = AUTO
     matches: tuple[Path, ...] = ()  # folders of match folders
     broker: str | None = None
     access: Access = field(default_factory=Access)
@@ -42,7 +43,9 @@ def make_app(settings: TableSettings) -> ASGIApp:
     opponents = Opponents(settings.strategies)
     solving, looking = SolveQueue(), SolveQueue()  # so that a long solve does not block lookups
     sessions = Sessions(settings.sessions_folder, opponents, solving)
-    first = Opponent.model_validate({"name": (opponents.names() or [DEFAULT_BOT])[0], "search": settings.search})
+    first = Opponent(name=(opponents.names() or [DEFAULT_BOT])[0])
+    search = OFF if first.is_bot else seat_search(settings.search, opponents.definition(first))
+    first = Opponent.model_validate({"name": first.name, "search": search})
     opponents.warm_up(first)
     values = StrategyValues(opponents)
     play = PlayRoutes(sessions, SessionScores(opponents, values), looking, solving, first)

@@ -19,7 +19,7 @@ from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.player import SearchPlayer
-from foldwise.search.settings import SearchSettings
+from foldwise.search.settings import SearchSettings, is_searchable
 
 SearchMode = Literal["off", "fast", "normal", "deep"]
 DEFAULT_BOT = "bot:strength"  # for a server without strategies
@@ -56,6 +56,7 @@ class Offer:
     kind: str  # "strategy" or "bot"
     game: str
     detail: str
+    searchable: bool
 
 
 class Opponents:
@@ -76,8 +77,9 @@ class Opponents:
             opened = self.open(name)
             manifest = opened.strategy.manifest
             game = game_name(opened.definition) or Path(manifest.game).stem
-            offers.append(Offer(name, "strategy", game, f"{manifest.name}, {manifest.iterations:,} iterations"))
-        offers += [Offer(_BOT + name, "bot", "any", "fixed rules") for name in BOT_CODES]
+            detail = f"{manifest.name}, {manifest.iterations:,} iterations"
+            offers.append(Offer(name, "strategy", game, detail, is_searchable(opened.definition)))
+        offers += [Offer(_BOT + name, "bot", "any", "fixed rules", False) for name in BOT_CODES]
         return offers
 
     def open(self, name: str) -> OpenStrategy:

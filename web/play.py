@@ -15,6 +15,7 @@ from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_messag
 from foldwise.web.guard import Flood
 from foldwise.web.opponents import Opponent
 from foldwise.web.scores import SessionScores
+from foldwise.web.session import Session
 from foldwise.web.sessions import Place, Sessions, UnknownSessionError
 from foldwise.web.solving import SolveQueue
 from foldwise.web.table_view import table_view
@@ -92,15 +93,18 @@ class PlayRoutes:
     async def _graph(self, request: Request, body: OfSession) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
-        return await self._looking.run(place.token, lambda: self._scores.curves(session.log_path, session))
+        return await self._queue(session).run(place.token, lambda: self._scores.curves(session.log_path, session))
 
     async def _reveal(self, request: Request, body: OfHand) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
         if body.hand >= session.totals.hands:
             raise UnknownSessionError(f"hand {body.hand + 1} is not over: it is revealed at its end")
-        queue = self._looking if session.settings.opponent.search == "off" else self._solving
-        return await queue.run(place.token, lambda: self._scores.reveal(session, body.hand))
+        return await self._queue(session).run(place.token, lambda: self._scores.reveal(session, body.hand))
+
+    def _queue(self, session: Session) -> SolveQueue:
+        """Where a look at a session's hands is worked out: against a searching bot it has to solve."""
+        return self._looking if session.settings.opponent.search == "off" else self._solving
 
     async def _log(self, request: Request, body: OfSession) -> Response:
         path = self.find(body.session).session.log_path

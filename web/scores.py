@@ -1,5 +1,6 @@
 """What a session's hands were worth, and what the opponent considered: computed from the log by `matches.scoring`."""
 
+import contextlib
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -17,6 +18,7 @@ from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import view
 from foldwise.matches.report.explanations import explain_hand
 from foldwise.matches.scoring.aivat import Aivat
+from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, fit_values, load_values, make_values
 from foldwise.matches.scoring.all_in import expected_values
 from foldwise.matches.statistics import estimate
@@ -65,21 +67,24 @@ class SessionScores:
         self._values = values
         self._scored: OrderedDict[Path, list[tuple[float, float, float | None]]] = OrderedDict()
         self._aivat: dict[tuple[str, str], Aivat] = {}
+        self._lock = threading.Lock()  # sessions against a searching bot are scored in the solving thread
 
     def curves(self, log: Path, session: Session) -> dict[str, Any]:
         """Running totals in big blinds: as won, by all-in expectation and, where the bot's strategy is known, by AIVAT."""
-        scored = self._scored.setdefault(log, [])
-        self._scored.move_to_end(log)
-        while len(self._scored) > _KEPT:
-            self._scored.popitem(last=False)
-        aivat = self._scorer(session)
+        with self._lock:
+            scored = self._scored.setdefault(log, [])
+            self._scored.move_to_end(log)
+            while len(self._scored) > _KEPT:
+                self._scored.popitem(last=False)
+            aivat = self._scorer(session)
         lines = list(state_lines(log)) if log.is_file() else []
         for line in lines[len(scored) :]:
             hand = parse_state_line(line, session.definition)
             position = position_of_seat(Session.USER, hand.number, 2, False)
             corrected = None
             if aivat is not None:
-                corrected = -aivat.score(hand, 1 - position)
+                with contextlib.suppress(FormatError):  # a decision that search had to leave to the table
+                    corrected = -aivat.score(hand, 1 - position)
             scored.append((hand.values[position], expected_values(hand)[position], corrected))
         unit = session.definition.big_blind
         methods: dict[str, Any] = {}
@@ -96,16 +101,20 @@ class SessionScores:
             }
         return {"hands": len(scored), "methods": methods}
 
-    def _scorer(self, session: Session) -> Aivat | None:
-        """An AIVAT scorer that knows the bot's strategy; none for a bot that searches or plays by rules."""
+    def _scorer(self, session: Session) -> Aivat | RowsScorer | None:
+        """An AIVAT scorer that knows the bot's strategy; None for a bot with rules. Searches are repeated."""
         opponent = session.settings.opponent
-        if opponent.is_bot or opponent.search != "off" or session.definition.num_hole_cards > 2:
+        if opponent.is_bot or session.definition.num_hole_cards > 2:
             return None
+        values = self._values.get(opponent.name)
+        if opponent.search != "off":
+            searching = self._opponents.player(opponent, session.settings.bot_seed)
+            return RowsScorer(session.definition, rows_player(searching), values)
         key = (opponent.name, opponent.postprocess)
         if key not in self._aivat:
             player = self._opponents.player(opponent, 0)
             assert isinstance(player, StrategyPlayer)
-            self._aivat[key] = Aivat(session.definition, player, self._values.get(opponent.name))
+            self._aivat[key] = Aivat(session.definition, player, values)
         return self._aivat[key]
 
     def reveal(self, session: Session, number: int) -> dict[str, Any]:

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.payoffs import payoffs
-from foldwise.matches.scoring.aivat import Aivat
-from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import expected_values, is_all_in
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.matches.table.hand import format_value
@@ -35,10 +32,10 @@ def score_log(
     path: Path,
     definition: GameDefinition,
     player: str | None,
-    known: Sequence[tuple[StrategyPlayer, Values]],
+    aivat: Callable[[LoggedHand, int], float] | None,
     listen: Listener,
 ) -> tuple[str, list[MethodScore]]:
-    """The player's name and scores. `known`: his strategy with its values, then his opponent's; either may be missing."""
+    """The player's name and scores; by AIVAT where it is given."""
     lines = list(state_lines(path))
     if not lines:
         raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
@@ -47,8 +44,8 @@ def score_log(
         "raw": lambda hand, position: hand.values[position],
         "all-in": lambda hand, position: (hand.values if hand.hidden else expected_values(hand))[position],
     }
-    if known:
-        methods["aivat"] = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))).score
+    if aivat is not None:
+        methods["aivat"] = aivat
     values = np.empty((len(methods), len(lines)))
     all_in_known = True
     for number, line in enumerate(lines):
@@ -57,7 +54,7 @@ def score_log(
         _check_values(hand)
         position = _position(hand, name)
         all_in_known = all_in_known and not (hand.hidden and is_all_in(line))
-        if known and hand.hidden:
+        if aivat is not None and hand.hidden:
             raise FormatError(
                 f"hand {hand.number}: not all hole cards are known: AIVAT needs them; score it without --strategy"
             )

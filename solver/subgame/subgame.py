@@ -58,6 +58,15 @@ _VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=Fa
 _RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
 
 
+@lru_cache(maxsize=4096)
+def _learning(schedule: Schedule, iteration: int) -> Rules:
+    """What a schedule says of one iteration."""
+    positive, negative, sum_factor, sum_weight, floor = (
+        np.float32(step[0]) for step in schedule(np.array([float(iteration)]))
+    )
+    return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
+
+
 @dataclass
 class _Thread:
     """Memory of one thread, and the pieces it walks, of all boards and of a sample (boards numbered within the sample)."""
@@ -257,8 +266,9 @@ class Subgame:
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
             visit, part = divmod(t - 1, self.samples_per_visit)
             shares = self._sample(visit, part)
+            rules, river_rules = _learning(self._schedule, t), _learning(self._schedule, visit + 1)
             for traverser in range(2):
-                self._learn(traverser, self._rules(t), self._rules(visit + 1), shares)
+                self._learn(traverser, rules, river_rules, shares)
         self.iteration += iterations
 
     def _sample(self, visit: int, part: int) -> list[Ints]:
@@ -272,12 +282,6 @@ class Subgame:
             pieces[:, 2] = order[thread.places[:, 2]]
             shares.append(pieces)
         return shares
-
-    def _rules(self, iteration: int) -> Rules:
-        """What the schedule says of one iteration."""
-        steps = self._schedule(np.array([float(iteration)]))
-        positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
-        return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
 
     def _learn(self, traverser: int, rules: Rules, river_rules: Rules, shares: list[Ints]) -> None:
         choice = self._choice
@@ -305,7 +309,7 @@ class Subgame:
         self._group_values[:] = 0.0
         board_weight = np.float32(num_samples) * self._board_weight
         walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
-        work = list(zip(self._threads, shares))
+        work = [(thread, share) for thread, share in zip(self._threads, shares) if share.size]
         self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
         np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
         if not self._has_trunk:

@@ -105,7 +105,7 @@ def test_a_comparison(tmp_path, capsys):
 def test_what_is_not_ours_is_refused(tmp_path, capsys):
     (tmp_path / "photo.jpg").write_bytes(b"x")
     assert main(["verify", str(tmp_path)]) == 2
-    assert "is no folder of ours" in capsys.readouterr().err
+    assert "is not a folder of ours" in capsys.readouterr().err
     write_strategy(tmp_path / "one", 1)
     path = tmp_path / "one" / "manifest.json"
     path.write_text(path.read_text().replace('"probabilities-1.npy"', '"../photo.jpg"'))
