@@ -38,7 +38,7 @@ class Matrices(Protocol):
 
     @property
     def parents(self) -> list[list[Int]] | None:
-        """Per street after the first and per player, each bucket's bucket on the street before; None if it forgets."""
+        """Per street after the first and per player, each bucket's bucket on the street before; None if buckets forget it."""
 
     @property
     def boards_counted(self) -> int | None:
@@ -58,11 +58,11 @@ class DealSource(Protocol):
 
     @property
     def joint(self) -> JointDeals | None:
-        """The exact joint distribution, where it is known."""
+        """The exact joint distribution, if it is known."""
 
     @property
     def matrices(self) -> Matrices | None:
-        """The joint distribution as matrices, where there are any."""
+        """The joint distribution as matrices, if there are any."""
 
     @property
     def fingerprint(self) -> str:
@@ -73,7 +73,7 @@ class DealSource(Protocol):
 
 
 def hash_arrays(*arrays: npt.NDArray[Any]) -> str:
-    """A hash of what arrays hold, their types and shapes."""
+    """A hash of arrays: contents, types and shapes."""
     digest = xxhash.xxh3_128()
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -139,7 +139,7 @@ class AbstractGame:
         """Nodes on the longest path."""
         parent = self.tree.parent
         longest, end = 1, 1
-        while end < len(parent):  # the children of a breadth-first level stand right behind it
+        while end < len(parent):  # a breadth-first level is followed by its children
             end = int(np.searchsorted(parent, end, side="left"))
             longest += 1
         return longest
@@ -148,7 +148,7 @@ class AbstractGame:
 def make_abstract_game(
     name: str, tree: Tree, deals: DealSource, unit_chips: int, cards: CardAbstraction | None = None
 ) -> AbstractGame:
-    """Give every decision node its rows, one after the other in the order of the nodes."""
+    """Assign rows to every decision node, in the order of the nodes."""
     nodes = tree.nodes.copy()
     is_decision = nodes["kind"] == DECISION
     player, street = nodes["player"][is_decision], nodes["street"][is_decision]

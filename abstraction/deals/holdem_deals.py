@@ -36,7 +36,7 @@ class CardSource:
     num_streets: int
     board_cards: int  # on the table at showdown
     joint_boards: int = 0  # suit-distinct boards counted into the joint distribution; 0 for none
-    report: Report | None = None  # told while they are counted
+    report: Report | None = None  # called with the progress of counting
 
     @property
     def num_buckets(self) -> Int:
@@ -52,7 +52,7 @@ class CardSource:
 
     @cached_property
     def matrices(self) -> SequenceMatrices | None:
-        """Counted, or read from the cache, when first asked for."""
+        """Counted, or read from the cache, at first use."""
         if self.joint_boards == 0:
             return None
         return load_sequence_matrices(self.cards, self.joint_boards, self.report)

@@ -1,4 +1,4 @@
-"""The joint distribution of both players' buckets: all that chance does in a game small enough to say exactly.
+"""The joint distribution of both players' buckets: everything chance does, in a game small enough to enumerate.
 
 A *category* is one way both players can be dealt: their bucket on every street, and a row of the outcome table. Kuhn
 has 6, Leduc without suits 24, two-round no-limit hold'em with five nested buckets at most 1,875. From the categories
