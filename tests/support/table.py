@@ -132,7 +132,7 @@ class Table:
         return len(self._dealer._seats)
 
     async def finish(self) -> Outcome:
-        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a dealer that hangs gets there
+        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a hung dealer takes this long
         log = self._folder / f"{self._settings.name}.log"
         self.outcome.log = log.read_text(encoding="latin-1") if log.exists() else ""
         return self.outcome
