@@ -111,7 +111,7 @@ def main() -> None:
         if arguments.save:
             board = cards_text(spot.board)
             title = f"Libratus's {name}, {board}, {len(game.nodes):,} nodes: exploitability in % of the pot after iterations"
-            columns = ["schedule", *(f"{count:,}" for count in arguments.iterations), "CPU-s"]
+            columns = ["schedule", *(f"after {count:,}" for count in arguments.iterations), "CPU-s"]
             save(f"libratus_{name}", title, columns, rows, None)
             draw(name, arguments.iterations, rows)
 
