@@ -35,7 +35,7 @@ class FlopTables(NamedTuple):
 
 
 class PublicDeals(Protocol):
-    """Where a child's boards come from. `Float` outcomes are to player 0, per unit of a node's value."""
+    """The source of a child's boards. Outcomes are to player 0, per unit of a node's value."""
 
     @property
     def outcomes(self) -> Float:
