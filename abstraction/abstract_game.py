@@ -14,18 +14,16 @@ import xxhash
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.deal_kernels import draw_categories
 from foldwise.abstraction.deals.joint_deals import JointDeals
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 from foldwise.game.trees.tree import Tree
 from foldwise.game.trees.tree_kernels import DECISION
-
-Int = npt.NDArray[np.int32]
 
 
 class Matrices(Protocol):
     """What exact solvers and best responses need to know about chance: matrices over pairs of buckets."""
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
 
     @property
@@ -37,7 +35,7 @@ class Matrices(Protocol):
         """Per street and detail, probability times outcome to player 0: [n0, n1]."""
 
     @property
-    def parents(self) -> list[list[Int]] | None:
+    def parents(self) -> list[list[Ints]] | None:
         """Per street after the first and per player, each bucket's bucket on the street before; None if buckets forget it."""
 
     @property
@@ -49,7 +47,7 @@ class DealSource(Protocol):
     """Where an abstract game's deals come from."""
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
 
     @property
@@ -68,7 +66,7 @@ class DealSource(Protocol):
     def fingerprint(self) -> str:
         """A hash of what the deals are made from."""
 
-    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Ints, outcome_rows: Ints) -> None:
         """Fill `buckets` [B, 2, S] and `outcome_rows` [B] with independent deals."""
 
 
@@ -92,7 +90,7 @@ class JointSource:
         return self.joint
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         return self.joint.num_buckets
 
     @property
@@ -104,7 +102,7 @@ class JointSource:
         parts = (self.joint.buckets, self.joint.outcome_row, self.joint.probability, self.joint.outcomes)
         return hash_arrays(*parts)
 
-    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Ints, outcome_rows: Ints) -> None:
         keep, other = self.joint.alias
         draw_categories(rng, keep, other, self.joint.buckets, self.joint.outcome_row, buckets, outcome_rows)
 

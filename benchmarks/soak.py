@@ -64,7 +64,7 @@ class Part:
 
 
 def our_processes() -> dict[int, str]:
-    """All processes that were started here, whoever their parent is now."""
+    """All processes that were started here, whatever their parent is now."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

@@ -13,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Single
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.hands.showdown import empty_sums, make_board
 from foldwise.game.hands.showdown_kernels import ShowdownBoard
 from foldwise.game.trees.tree import Tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.search import blueprint_kernels as kernels
-from foldwise.search.ranges import Float, TableRanges
+from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.workspace import Workspace
 
-Single = npt.NDArray[np.float32]
 _HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _KEPT_RESTS = 32
 _FULL_BOARD = 5

@@ -23,6 +23,7 @@ import numpy as np
 from foldwise.agent.following.decision_kernels import action_draw, drawn_action
 from foldwise.agent.postprocessing.python_rules import load_rules
 from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import pair_number
@@ -33,7 +34,7 @@ from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import explain
 from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
+from foldwise.search.ranges import Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings, is_searchable
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path

@@ -20,13 +20,13 @@ import numpy.typing as npt
 
 from foldwise.agent.following.tracker import make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.trees.table_rules import table_rules
 from foldwise.search import range_kernels as kernels
 
-Float = npt.NDArray[np.float64]
 Buckets = npt.NDArray[np.int64]
 
 _KEPT_BOARDS = 64

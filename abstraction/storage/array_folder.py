@@ -79,7 +79,7 @@ def load_arrays(
 ) -> tuple[Manifest, dict[str, NDArray[Any]]]:
     """Manifest and read-only memory-mapped arrays; `FormatError` when a file is missing, cut or damaged.
 
-    Without `check` large arrays are not read through.
+    Without `check` large arrays are not verified.
     """
     manifest = read_manifest(folder, kind, content_version)
     arrays = {}
