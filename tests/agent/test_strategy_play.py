@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -15,6 +16,8 @@ from foldwise.agent.bots import Bot
 from foldwise.agent.clients.client import play_match
 from foldwise.agent.following.decision_kernels import describe_actions
 from foldwise.agent.following.policy_kernels import postprocess_policy
+from foldwise.agent.following.tracker import empty_seat, strategy_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
@@ -425,3 +428,10 @@ def test_wild_seat_types_share_one_compilation():
             expected = choices
         assert choices == expected
     assert all(isinstance(action, Action) for action in expected)
+
+
+def test_a_strategy_from_a_folder_shares_it(folders):
+    """Mapped from files, or empty as beside a bot: a match of the two would else be compiled for each pair of kinds."""
+    definition = find_definition("leduc")
+    seat = strategy_seat(Strategy(folders[0]), definition, parse_pipeline("none"), 0, DEFAULT_TRANSLATION)
+    assert numba.typeof(seat) == numba.typeof(empty_seat(definition))
