@@ -1,8 +1,9 @@
 """Strategies at the table: the compiled engine, sockets and plain Python play the same hands; the commands around them."""
 
-import asyncio
 import json
 import shutil
+import subprocess
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -13,7 +14,6 @@ from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
-from foldwise.agent.clients.client import play_match
 from foldwise.agent.following.decision_kernels import describe_actions
 from foldwise.agent.following.policy_kernels import postprocess_policy
 from foldwise.agent.following.tracker import empty_seat, strategy_seat
@@ -102,12 +102,7 @@ async def test_engine_plays_the_hands_of_sockets(name, num_hands, tmp_path):
     """Different abstractions on the two sides, through a real dealer and two real clients."""
     definition, *players = pairings()[name]
     table = Table(make_settings(definition.to_text(), num_hands, 9), tmp_path)
-    reports = await asyncio.gather(
-        *(
-            asyncio.to_thread(play_match, player, definition, "127.0.0.1", port)
-            for player, port in zip(players, table.ports)
-        )
-    )
+    reports = await table.seat(definition, *players)
     outcome = await table.finish()
     assert outcome.completed
     assert not outcome.complaints()
@@ -379,11 +374,9 @@ async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 20, 6), tmp_path)
     (tmp_path / "foldwise.py").write_text("raise SystemExit('a stranger')")  # where it is started: not to be imported
-    program = await asyncio.create_subprocess_exec(
-        script, "127.0.0.1", str(table.ports[0]), cwd=tmp_path, stderr=asyncio.subprocess.DEVNULL
-    )
-    await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
-    assert await asyncio.wait_for(program.wait(), 300.0) == 0
+    words = [script, "127.0.0.1", str(table.ports[0])]
+    program = partial(subprocess.run, words, cwd=tmp_path, stderr=subprocess.DEVNULL, check=True)
+    await table.play(program, table.client(1, Bot("random", 1), definition))
     outcome = await table.finish()
     assert not outcome.complaints()
     player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)
