@@ -324,7 +324,7 @@ def answer_place(payload: bytes) -> LinePlace:
 
 
 class DropLog:
-    """A log line for the first message dropped for a reason, and for the tenth, hundredth and so on: a flood fills no disk."""
+    """A log line for the first message dropped for a reason, the tenth, the hundredth and so on: a flood fills no disk."""
 
     MOST_REASONS = 100
 
