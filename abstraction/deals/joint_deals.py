@@ -48,7 +48,7 @@ class JointDeals:
     def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
         most: Ints = self.buckets.max(axis=0)  # [2, S]
-        return (most.T + 1).astype(np.int32)
+        return (most.T + 1).astype(np.int32, order="C")  # C order like all others, so that kernels compile once
 
     @cached_property
     def fold_matrices(self) -> list[Float]:
