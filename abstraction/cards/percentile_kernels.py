@@ -7,9 +7,14 @@
 import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction_kernels import street_bucket
-from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
+from foldwise.abstraction.cards.hand_strength_kernels import (
+    NUM_PAIRS,
+    clashes,
+    classes_on_board,
+    combination_number,
+    holds,
+)
 from foldwise.game.compiled import kernel
-from foldwise.game.hands.hand_index_kernels import index_cards
 
 ORBIT_BITS = 5  # a flop's class has at most 24 flops
 
@@ -17,16 +22,8 @@ ORBIT_BITS = 5  # a flop's class has at most 24 flops
 @kernel
 def flop_classes(index, flops, pair_cards, out):  # HandIndexTables, Boards, [1326, 2], [1755, 1326]
     """Class of every pair on each flop, -1 where cards clash."""
-    cards = np.empty(5, np.int64)
     for row in range(out.shape[0]):
-        for i in range(3):
-            cards[2 + i] = flops.cards[row, i]
-        for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if clashes(flops.cards[row], cards[0], cards[1]):
-                out[row, pair] = -1
-            else:
-                out[row, pair] = index_cards(index, cards)
+        classes_on_board(index, flops.cards[row], pair_cards, out[row])
 
 
 @kernel

@@ -304,7 +304,7 @@ class TinyRun:
         options, frames, nodes = external_options(config.solver, 1.0), make_frames(game), as_objects(top.nodes)
         for cards in ((0, 1), (0, 2), (2, 0), (2, 3)):
             chance = 1 / 6 if cards[0] // 2 == cards[1] // 2 else 1 / 3
-            buckets = np.array([cards[0] // 2, cards[1] // 2])
+            buckets = np.array([[cards[0] // 2], [cards[1] // 2]])
 
             def walk(script: Script, values: Table, target: Table, buckets: Any = buckets) -> Any:
                 reached = np.zeros(20, dtype=np.int32)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import comb, log
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -30,7 +30,7 @@ from foldwise.solver.sampling import (
 from foldwise.solver.sampling.public_chance import make_ends, make_hands, split_by_public_chance
 from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules, SamplingStep, explore
 from foldwise.solver.sampling.vector_sampling import VectorSampling, make_rules, make_sampling_frames, make_steps
-from foldwise.solver.sampling.vector_sampling_kernels import SEMIVECTOR, VALUE, VECTOR, walk_form
+from foldwise.solver.sampling.vector_sampling_kernels import SEMIVECTOR, VALUE, VECTOR, SampledTables, walk_form
 from tests.oracles.naive_solver import (
     Script,
     full_width_update,
@@ -87,22 +87,9 @@ class Walks:
 
             def run(script: Script, hands: Any = hands, ends: Any = ends, updates: Array = updates) -> None:
                 updates[:] = 0.0
-                vector_sampling_kernels.walk_form(
-                    self._nodes,
-                    self._table,
-                    updates,
-                    self._counts,
-                    self._counts.copy(),
-                    self._rules,
-                    STEP,
-                    hands,
-                    ends,
-                    self._singles,
-                    self._form,
-                    traverser,
-                    self._frames,
-                    script,
-                )
+                tables = SampledTables(cast(Any, self._nodes), self._table, updates, self._counts, self._counts.copy())
+                form = self._singles, self._form, traverser
+                vector_sampling_kernels.walk_form(tables, self._rules, STEP, hands, ends, *form, self._frames, script)
 
             for script in runs(run):
                 yield float(chance) * script.probability, updates
@@ -382,22 +369,8 @@ def test_mean_updates_on_a_board_are_those_of_public_chance_sampling(form: str, 
     found = []
     for _ in range(batches):
         updates = np.zeros_like(table)
-        add_walks(
-            each,
-            game.tree.nodes,
-            table,
-            updates,
-            counts,
-            rules,
-            STEP,
-            (board.hands, board.hands),
-            board.ends,
-            singles,
-            FORMS[form],
-            traverser,
-            frames,
-            walks_rng,
-        )
+        tables, hands = SampledTables(game.tree.nodes, table, updates, counts, counts), (board.hands, board.hands)
+        add_walks(each, tables, rules, STEP, hands, board.ends, singles, FORMS[form], traverser, frames, walks_rng)
         found.append(regrets_of(game, updates) / each)
     error = np.std(found, axis=0, ddof=1) / batches**0.5
     assert (np.abs(np.mean(found, axis=0) - wanted) <= 5.0 * error + 1e-12).all()
@@ -405,11 +378,9 @@ def test_mean_updates_on_a_board_are_those_of_public_chance_sampling(form: str, 
 
 
 @numba.njit
-def add_walks(count, nodes, table, updates, counts, rules, step, hands, ends, singles, form, traverser, frames, rng):
+def add_walks(count, tables, rules, step, hands, ends, singles, form, traverser, frames, rng):
     for _ in range(count):
-        walk_form(
-            nodes, table, updates, counts, counts, rules, step, hands, ends, singles, form, traverser, frames, rng
-        )
+        walk_form(tables, rules, step, hands, ends, singles, form, traverser, frames, rng)
 
 
 def regrets_of(game: AbstractGame, table: Array) -> Array:
