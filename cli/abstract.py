@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 from rich.table import Table
@@ -17,6 +17,7 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction
     from foldwise.abstraction.cards.explain import HandReport
+    from foldwise.abstraction.estimate import StreetEstimate
     from foldwise.solver.config import RunConfig
 
 STREETS = ("preflop", "flop", "turn", "river")
@@ -50,8 +51,19 @@ class AbstractResult(TypedDict):
     seconds: float
     bytes: int
     fingerprint: str
-    hand: NotRequired[dict[str, Any]]
+    hand: NotRequired["HandReport"]
     png: NotRequired[str]
+
+
+class EstimateResult(TypedDict):
+    name: str
+    streets: "tuple[StreetEstimate, ...]"
+    infosets: int
+    infoset_actions: int
+    table_bytes: int
+    tree_bytes: int
+    disk_bytes: int
+    seconds: float | None
 
 
 @holding(lambda request: request.output)
@@ -104,7 +116,7 @@ def abstract(request: AbstractRequest) -> None:
         from foldwise.abstraction.cards.explain import explain_hand
 
         report = explain_hand(cards, request.show, request.board)
-        result["hand"] = report.as_dict()
+        result["hand"] = report
     if png is not None:
         from foldwise.cli.support.pictures import draw_preflop_grid
 
@@ -196,4 +208,14 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
         time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
         stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
 
-    emit({**size.as_dict(), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)
+    result = EstimateResult(
+        name=size.name,
+        streets=size.streets,
+        infosets=size.infosets,
+        infoset_actions=size.infoset_actions,
+        table_bytes=size.table_bytes,
+        tree_bytes=size.tree_bytes,
+        disk_bytes=on_disk,
+        seconds=seconds,
+    )
+    emit(result, as_json, print_it)

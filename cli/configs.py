@@ -1,7 +1,7 @@
 """`foldwise configs`: the configs that come with foldwise."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import emit, stdout
@@ -18,7 +18,7 @@ class ConfigsRequest:
 
 
 class ConfigsResult(TypedDict):
-    configs: list[dict[str, Any]]
+    configs: "Sequence[ConfigCost]"
 
 
 def configs(request: ConfigsRequest) -> None:
@@ -29,8 +29,7 @@ def configs(request: ConfigsRequest) -> None:
     from foldwise.solver.config_costs import config_costs
 
     costs = config_costs()
-    result = ConfigsResult(configs=[asdict(cost) for cost in costs])
-    emit(result, request.as_json, lambda: _show(costs))
+    emit(ConfigsResult(configs=costs), request.as_json, lambda: _show(costs))
 
 
 def _show(costs: "Sequence[ConfigCost]") -> None:

@@ -1,7 +1,7 @@
 """`foldwise games`: sizes of the built-in games, or of one."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.table import Table
@@ -26,7 +26,7 @@ class GamesRequest:
 
 
 class GamesResult(TypedDict):
-    games: list[dict[str, Any]]
+    games: list["GameSize"]
 
 
 def games(request: GamesRequest) -> None:
@@ -34,26 +34,21 @@ def games(request: GamesRequest) -> None:
 
     Example: foldwise games limit --buckets 5
     """
-    from foldwise.game.cards import cards_text
     from foldwise.game.library import BUILT_IN_NAMES, PokerGame, find_game
     from foldwise.game.sizes import measure
 
-    chosen = BUILT_IN_NAMES if request.name is None else (request.name,)
-    sizes = [measure(find_game(game), request.buckets) for game in chosen]
-    result = GamesResult(games=[size.as_dict() for size in sizes])
-    if request.name is not None:
-        found = find_game(request.name)
-        result["games"][0]["deck"] = cards_text(found.definition.deck) if isinstance(found, PokerGame) else None
+    found = [find_game(name) for name in (BUILT_IN_NAMES if request.name is None else (request.name,))]
+    sizes = [measure(game, request.buckets) for game in found]
 
     def show() -> None:
         if request.name is None:
             _show_all(sizes)
             return
         _show_one(sizes[0])
-        if isinstance(found, PokerGame):
-            stdout.print(_deck_text(found.definition))
+        if isinstance(found[0], PokerGame):
+            stdout.print(_deck_text(found[0].definition))
 
-    emit(result, request.as_json, show)
+    emit(GamesResult(games=sizes), request.as_json, show)
 
 
 def _deck_text(definition: "GameDefinition") -> str:

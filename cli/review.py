@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -10,6 +10,10 @@ from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from foldwise.matches.scoring.player_statistics import PlayerRecord
+    from foldwise.matches.scoring.review import DecisionRecord
 
 _MODES = ("off", "fast", "normal", "deep")
 
@@ -38,6 +42,18 @@ class ReviewRequest:
     mistakes: Annotated[int, typer.Option(help="Decisions shown: those that gave up most.", min=1)] = 10
     game: Annotated[str | None, typer.Option(help="The log's game, where its header does not say.")] = None
     as_json: JsonOption = False
+
+
+class ReviewResult(TypedDict):
+    source: str
+    strategy: str | None
+    search: str
+    hands: int
+    decisions: int
+    given_up_bb: float
+    given_up_mbb_a_hand: float
+    players: "list[PlayerRecord]"
+    mistakes: "list[DecisionRecord]"
 
 
 def review(request: ReviewRequest) -> None:
@@ -82,21 +98,21 @@ def review(request: ReviewRequest) -> None:
         imported.hands, judges, player, lambda done: line.update(f"{done:,} of {total:,} hands", done / total)
     )
     unit = imported.definition.big_blind
-    result: dict[str, Any] = {
-        "source": str(source),
-        "strategy": None if strategy is None else str(strategy),
-        "search": search,
-        "hands": total,
-        "decisions": len(found.decisions),
-        "given_up_bb": found.given_up_bb,
-        "given_up_mbb_a_hand": 1000 * found.given_up_bb / total,
-        "players": [one.as_dict(unit) for one in found.statistics],
-        "mistakes": [decision.as_dict() for decision in found.dearest(request.mistakes)],
-    }
+    result = ReviewResult(
+        source=str(source),
+        strategy=None if strategy is None else str(strategy),
+        search=search,
+        hands=total,
+        decisions=len(found.decisions),
+        given_up_bb=found.given_up_bb,
+        given_up_mbb_a_hand=1000 * found.given_up_bb / total,
+        players=[one.record(unit) for one in found.statistics],
+        mistakes=[decision.record() for decision in found.dearest(request.mistakes)],
+    )
     emit(result, request.as_json, lambda: _show(result, unit))
 
 
-def _show(result: dict[str, Any], big_blind: int) -> None:
+def _show(result: ReviewResult, big_blind: int) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", title=f"{result['hands']:,} hands")
@@ -106,10 +122,14 @@ def _show(result: dict[str, Any], big_blind: int) -> None:
     def share(value: float | None) -> str:
         return "-" if value is None else f"{value:.1%}"
 
-    for one in result["players"]:
-        aggression = "-" if one["aggression"] is None else f"{one['aggression']:.2f}"
-        shares = share(one["vpip"]), share(one["pfr"]), aggression, share(one["wtsd"]), share(one["won_at_showdown"])
-        table.add_row(one["name"], f"{one['hands']:,}", *shares, f"{one['mean_mbb']:+,.1f}")
+    for player in result["players"]:
+        aggression = "-" if player["aggression"] is None else f"{player['aggression']:.2f}"
+        first, later = (
+            (share(player["vpip"]), share(player["pfr"])),
+            (share(player["wtsd"]), share(player["won_at_showdown"])),
+        )
+        mean = "-" if player["mean_mbb"] is None else f"{player['mean_mbb']:+,.1f}"
+        table.add_row(player["name"], f"{player['hands']:,}", *first, aggression, *later, mean)
     stdout.print(table)
     if result["strategy"] is None:
         return

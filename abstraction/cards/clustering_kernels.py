@@ -9,9 +9,9 @@ import numpy as np
 from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     NUM_RANKS,
+    board_with,
     clashes,
     classes_on_board,
-    combination_number,
     end_of_tie,
     holds,
     sort_pairs,
@@ -135,13 +135,11 @@ def boards_after_flop(flop, out):  # [3], [NUM_TURNS, 4]
 @kernel
 def add_board(rivers, board, card, other_card, pair_cards, strengths, bin_of, counts):
     """Count the bin of each pair's strength on one river board; pairs that hold one of the new cards are left out."""
-    place = rivers.places[combination_number(rivers.choose, board, card)]
-    source = strengths[place >> 5]
-    pairs = rivers.pairs[place & 31]
+    river, pairs = board_with(rivers, board, card)
     for pair in range(NUM_PAIRS):
         a, b = pair_cards[pair, 0], pair_cards[pair, 1]
         if a != card and b != card and a != other_card and b != other_card:
-            counts[pair, bin_of[source[pairs[pair]]]] += 1
+            counts[pair, bin_of[strengths[river, pairs[pair]]]] += 1
 
 
 @kernel

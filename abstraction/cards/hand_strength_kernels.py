@@ -127,6 +127,13 @@ def river_block(evaluator, board_cards, pair_cards, first, last, out):  # -, [N,
 
 
 @kernel
+def board_with(boards, cards, card):  # Boards of one card more, [n], -
+    """The row of a board with one card more, and the numbers its suits give to pairs there."""
+    place = boards.places[combination_number(boards.choose, cards, card)]
+    return place >> 5, boards.pairs[place & 31]
+
+
+@kernel
 def turn_block(
     turns, rivers, strengths, first, last, sums, squares
 ):  # Boards, Boards, [N5, 1326], -, -, [N4, 1326] x 2
@@ -137,11 +144,9 @@ def turn_block(
         for card in range(52):
             if holds(turns.cards[row], card):
                 continue
-            place = rivers.places[combination_number(rivers.choose, turns.cards[row], card)]
-            source = strengths[place >> 5]
-            pairs = rivers.pairs[place & 31]
+            river, pairs = board_with(rivers, turns.cards[row], card)
             for pair in range(NUM_PAIRS):
-                strength = np.uint32(source[pairs[pair]])
+                strength = np.uint32(strengths[river, pairs[pair]])
                 sums[row, pair] += strength
                 squares[row, pair] += strength * strength
 
@@ -155,12 +160,10 @@ def flop_block(flops, turns, turn_sums, turn_squares, first, last, sums, squares
         for card in range(52):
             if holds(flops.cards[row], card):
                 continue
-            place = turns.places[combination_number(turns.choose, flops.cards[row], card)]
-            source, source_squares = turn_sums[place >> 5], turn_squares[place >> 5]
-            pairs = turns.pairs[place & 31]
+            turn, pairs = board_with(turns, flops.cards[row], card)
             for pair in range(NUM_PAIRS):
-                sums[row, pair] += source[pairs[pair]]
-                squares[row, pair] += source_squares[pairs[pair]]
+                sums[row, pair] += turn_sums[turn, pairs[pair]]
+                squares[row, pair] += turn_squares[turn, pairs[pair]]
 
 
 @kernel

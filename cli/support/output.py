@@ -4,11 +4,13 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 # Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
@@ -16,12 +18,20 @@ stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) -> None:
-    """Print a result: as one JSON object, or for people by calling `show`."""
+    """Print a result: as one JSON object, records in it by their fields; or for people by calling `show`."""
     ProgressLine.clear()
     if as_json:
-        print(json.dumps(result))
+        print(json.dumps(result, default=_fields))
     else:
         show()
+
+
+def _fields(record: Any) -> dict[str, object]:
+    """A record inside a result: a dataclass, or a model of pydantic."""
+    if is_dataclass(record):
+        return {field.name: getattr(record, field.name) for field in fields(record)}
+    named: dict[str, object] = record.model_dump()
+    return named
 
 
 def against(boards_counted: int | None) -> str:
@@ -44,7 +54,7 @@ class ProgressLine:
     """
 
     silent = False
-    _shown: ClassVar[list[Progress]] = []  # bars on the screen
+    _shown: ClassVar[list["Progress"]] = []  # bars on the screen
 
     def __init__(self, label: str, console: Console = stderr, clock: Callable[[], float] = time.monotonic):
         self._label = label
@@ -83,6 +93,9 @@ class ProgressLine:
         return f"{100 * self._share:.0f}%, {_duration(seconds)} left"
 
     def _draw(self, text: str, left: str) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
         if self._bar is None:
             self._bar = Progress(
                 TextColumn(

@@ -1,7 +1,7 @@
 """How `foldwise watch` shows a board: a table of matches, then totals and last hands. Names are text, never markup."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -78,7 +78,12 @@ def _totals(rows: Iterable["Total"]) -> Table:
     return table
 
 
-def board_dict(board: "Board", match: str | None) -> dict[str, Any]:
+class WatchResult(TypedDict):
+    matches: list[dict[str, object]]  # what a match said of itself, its state, totals and last hands
+    workers: list[dict[str, object]]
+
+
+def board_result(board: "Board", match: str | None) -> WatchResult:
     """The same as JSON."""
     return {
         "matches": [

@@ -33,16 +33,16 @@ class Frames(NamedTuple):
 
 
 class WalkOptions(NamedTuple):
-    """Numbers that steer a walk; all floats."""
+    """Numbers that steer a walk; all floats. The default prunes and floors nothing."""
 
-    sum_weight: float  # 0 while the average strategy skips its first iterations, else 1
-    regret_floor: float  # stored regrets never fall below
-    prune_below: float  # actions with less regret are passed over in a pruning walk
-    prune_share: float  # share of walks that prune
-    epsilon: float  # outcome: probability of a uniform draw; average: least probability of an action
-    tau: float  # average: threshold
-    beta: float  # average: bonus
-    sum_scale: float  # average: what one unit of strategy sum is in undiscounted visits
+    sum_weight: float = 1.0  # 0 while the average strategy skips its first iterations, else 1
+    regret_floor: float = -np.inf  # stored regrets never fall below
+    prune_below: float = -np.inf  # actions with less regret are passed over in a pruning walk
+    prune_share: float = 0.0  # share of walks that prune
+    epsilon: float = 0.0  # outcome: probability of a uniform draw; average: least probability of an action
+    tau: float = 0.0  # average: threshold
+    beta: float = 0.0  # average: bonus
+    sum_scale: float = 1.0  # average: what one unit of strategy sum is in undiscounted visits
 
 
 @kernel
@@ -337,6 +337,17 @@ def _pass_over_unreached(nodes, table, frames, top, action, opponent_reach, last
     return action
 
 
+@kernel(_nrt=False)
+def _draw_opponent(table, node, row, q, options, sigma, rng):  # sigma: scratch
+    """Add the opponent's current strategy over q to his average and draw from it; returns his action."""
+    num_actions = np.int64(node.num_children)
+    match_regrets(table, row, num_actions, sigma)
+    if options.sum_weight > 0.0:
+        for a in range(num_actions):
+            table[row + num_actions + a] += options.sum_weight * sigma[a] / q
+    return draw_action(sigma, num_actions, next_uniform(rng))
+
+
 @kernel
 def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
     """Outcome sampling: one action everywhere (Lanctot et al., NIPS 2009).
@@ -376,11 +387,7 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
             q *= frames.weight[depth, 1]
             depth += 1
         else:
-            match_regrets(table, row, num_actions, scratch)
-            if options.sum_weight > 0.0:
-                for a in range(num_actions):
-                    table[row + num_actions + a] += options.sum_weight * scratch[a] / q
-            action = draw_action(scratch, num_actions, next_uniform(rng))
+            action = _draw_opponent(table, node, row, q, options, scratch, rng)
         at = node.first_child + action
 
     value = terminal_value(nodes[at], outcomes, traverser)
@@ -437,11 +444,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                 depth += 1
                 value = 0.0
             else:
-                match_regrets(table, row, num_actions, scratch)
-                if options.sum_weight > 0.0:
-                    for a in range(num_actions):
-                        table[row + num_actions + a] += options.sum_weight * scratch[a] / q
-                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+                at = node.first_child + _draw_opponent(table, node, row, q, options, scratch, rng)
                 continue
         elif node.kind == CHANCE:
             at = node.first_child

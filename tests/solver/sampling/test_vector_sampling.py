@@ -36,6 +36,7 @@ from tests.oracles.naive_solver import (
     full_width_update,
     matched,
     naive_game,
+    random_table,
     read_table,
     runs,
     small_game,
@@ -93,20 +94,6 @@ class Walks:
 
             for script in runs(run):
                 yield float(chance) * script.probability, updates
-
-
-def random_table(game: AbstractGame, seed: int, least: float) -> Array:
-    """Regrets from a normal distribution but at least so large: below zero, some actions have no probability."""
-    rng = np.random.default_rng(seed)
-    table = np.empty(2 * game.num_entries)
-    nodes = game.tree.nodes
-    for at in np.flatnonzero(nodes["kind"] == DECISION):
-        n = int(nodes[at]["num_children"])
-        for bucket in range(game.deals.num_buckets[nodes[at]["street"], nodes[at]["player"]]):
-            row = 2 * (int(nodes[at]["base"]) + bucket * n)
-            table[row : row + n] = np.maximum(rng.normal(size=n), least)
-            table[row + n : row + 2 * n] = rng.exponential(size=n)
-    return table
 
 
 def expected_change(sampler: str, game: AbstractGame, table: Array, rules: SamplingRules, traverser: int) -> Array:
