@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
-from rich.table import Table
 
-from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
+from foldwise.cli.support.output import ProgressLine, emit, record_fields, stdout, text_table
 from foldwise.cli.support.outputs import check_picture
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
@@ -17,7 +16,6 @@ from foldwise.game.errors import DefinitionError
 if TYPE_CHECKING:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction
     from foldwise.abstraction.cards.explain import HandReport
-    from foldwise.abstraction.estimate import StreetEstimate
     from foldwise.solver.config import RunConfig
 
 STREETS = ("preflop", "flop", "turn", "river")
@@ -26,7 +24,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 @dataclass(frozen=True, kw_only=True)
 class AbstractRequest:
     config: ConfigArgument
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None
+    output: Annotated[Path | None, output_option("The folder to write.")] = None
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")] = (
         False
     )
@@ -53,17 +51,6 @@ class AbstractResult(TypedDict):
     fingerprint: str
     hand: NotRequired["HandReport"]
     png: NotRequired[str]
-
-
-class EstimateResult(TypedDict):
-    name: str
-    streets: "tuple[StreetEstimate, ...]"
-    infosets: int
-    infoset_actions: int
-    table_bytes: int
-    tree_bytes: int
-    disk_bytes: int
-    seconds: float | None
 
 
 @holding(lambda request: request.output)
@@ -153,9 +140,7 @@ def _save(cards: "CardAbstraction", output: Path) -> None:
 
 
 def _print_streets(cards: "CardAbstraction", seconds: float) -> None:
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "classes", "buckets"):
-        table.add_column(heading, justify="left" if heading == "street" else "right")
+    table = text_table(("street", "classes", "buckets"), ("street",))
     for name, street in zip(STREETS, cards.streets):
         table.add_row(name, f"{street.classes:,}", f"{street.num_buckets:,}")
     stdout.print(table)
@@ -164,9 +149,7 @@ def _print_streets(cards: "CardAbstraction", seconds: float) -> None:
 
 def _print_hand(report: "HandReport") -> None:
     stdout.print(f"{report.hand} on {report.board or 'no board'}")
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "E[HS]", "E[HS^2]", "bucket", "of", "also in it"):
-        table.add_column(heading, justify="left" if heading in ("street", "also in it") else "right")
+    table = text_table(("street", "E[HS]", "E[HS^2]", "bucket", "of", "also in it"), ("street", "also in it"))
     for street in report.streets:
         table.add_row(
             street.street,
@@ -188,9 +171,7 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
     on_disk, seconds = disk_bytes(settings, size), expected_seconds(settings.solver, size.table_bytes)
 
     def print_it() -> None:
-        table = Table(box=None, header_style="bold")
-        for heading in ("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"):
-            table.add_column(heading, justify="left" if heading == "street" else "right")
+        table = text_table(("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"), ("street",))
         for street in size.streets:
             numbers = (
                 street.decision_nodes,
@@ -208,14 +189,4 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
         time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
         stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
 
-    result = EstimateResult(
-        name=size.name,
-        streets=size.streets,
-        infosets=size.infosets,
-        infoset_actions=size.infoset_actions,
-        table_bytes=size.table_bytes,
-        tree_bytes=size.tree_bytes,
-        disk_bytes=on_disk,
-        seconds=seconds,
-    )
-    emit(result, as_json, print_it)
+    emit({**record_fields(size), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)

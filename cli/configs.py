@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.output import emit, stdout, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +33,7 @@ def configs(request: ConfigsRequest) -> None:
 
 
 def _show(costs: "Sequence[ConfigCost]") -> None:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold")
-    for heading in ("config", "sampler", "stops after", "memory", "for"):
-        table.add_column(heading, justify="right" if heading in ("stops after", "memory") else "left")
+    table = text_table(("config", "sampler", "stops after", "memory", "for"), ("config", "sampler", "for"))
     for cost in costs:
         about = f" (about {cost.seconds / 60:,.0f} min)" if cost.seconds is not None and "nodes" in cost.stop else ""
         table.add_row(cost.name, cost.sampler, cost.stop + about, f"{cost.bytes / 1e9:,.1f} GB", cost.about)

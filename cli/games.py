@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
-from rich.table import Table
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.output import emit, stdout, text_table
 
 if TYPE_CHECKING:
     from foldwise.game.definition import GameDefinition
-    from foldwise.game.sizes import GameSize
+    from foldwise.game.sizes import GameSize, StreetSize
 
 _FEW_CARDS = 24
 
@@ -68,9 +67,9 @@ def _number(count: int | None) -> str:
 
 
 def _show_all(sizes: "list[GameSize]") -> None:
-    table = Table(box=None, header_style="bold")
-    for heading in ("game", "players", "streets", "decision nodes", "nodes", "infosets", "suit-distinct", "states"):
-        table.add_column(heading, justify="left" if heading == "game" else "right")
+    table = text_table(
+        ("game", "players", "streets", "decision nodes", "nodes", "infosets", "suit-distinct", "states"), ("game",)
+    )
     for size in sizes:
         table.add_row(
             size.name,
@@ -84,31 +83,20 @@ def _show_all(sizes: "list[GameSize]") -> None:
             stdout.print(f"{size.name}: {size.note}")
 
 
+def _counts(part: "GameSize | StreetSize") -> list[str]:
+    counts = (part.decision_nodes, part.nodes, part.infosets, part.infosets_iso, part.infoset_actions, part.states)
+    return [_number(count) for count in counts]
+
+
 def _show_one(size: "GameSize") -> None:
     counted = f", {size.buckets} nested buckets a street" if size.buckets else ""
     stdout.print(f"{size.name}: {size.players} players, {size.streets} streets{counted}")
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "decision nodes", "nodes", "infosets", "suit-distinct", "infoset-actions", "states"):
-        table.add_column(heading, justify="right")
-    for street in size.by_street:
-        numbers = (
-            street.decision_nodes,
-            street.nodes,
-            street.infosets,
-            street.infosets_iso,
-            street.infoset_actions,
-            street.states,
-        )
-        table.add_row(str(street.street), *map(_number, numbers))
-    totals = (
-        size.decision_nodes,
-        size.nodes,
-        size.infosets,
-        size.infosets_iso,
-        size.infoset_actions,
-        size.states,
+    table = text_table(
+        ("street", "decision nodes", "nodes", "infosets", "suit-distinct", "infoset-actions", "states"), ()
     )
-    table.add_row("all", *map(_number, totals))
+    for street in size.by_street:
+        table.add_row(str(street.street), *_counts(street))
+    table.add_row("all", *_counts(size))
     stdout.print(table)
     if size.note:
         stdout.print(size.note)

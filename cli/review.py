@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.output import ProgressLine, emit, stdout, text_table
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
     from foldwise.matches.scoring.player_statistics import PlayerRecord
-    from foldwise.matches.scoring.review import DecisionRecord
+    from foldwise.matches.scoring.review import JudgedDecision
 
 _MODES = ("off", "fast", "normal", "deep")
 
@@ -53,7 +53,7 @@ class ReviewResult(TypedDict):
     given_up_bb: float
     given_up_mbb_a_hand: float
     players: "list[PlayerRecord]"
-    mistakes: "list[DecisionRecord]"
+    mistakes: "list[JudgedDecision]"
 
 
 def review(request: ReviewRequest) -> None:
@@ -107,17 +107,17 @@ def review(request: ReviewRequest) -> None:
         given_up_bb=found.given_up_bb,
         given_up_mbb_a_hand=1000 * found.given_up_bb / total,
         players=[one.record(unit) for one in found.statistics],
-        mistakes=[decision.record() for decision in found.dearest(request.mistakes)],
+        mistakes=found.dearest(request.mistakes),
     )
     emit(result, request.as_json, lambda: _show(result, unit))
 
 
 def _show(result: ReviewResult, big_blind: int) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", title=f"{result['hands']:,} hands")
-    for heading in ("player", "hands", "VPIP", "PFR", "aggression", "WTSD", "won at showdown", "mbb/h"):
-        table.add_column(heading, justify="left" if heading == "player" else "right")
+    table = text_table(
+        ("player", "hands", "VPIP", "PFR", "aggression", "WTSD", "won at showdown", "mbb/h"),
+        ("player",),
+        f"{result['hands']:,} hands",
+    )
 
     def share(value: float | None) -> str:
         return "-" if value is None else f"{value:.1%}"
@@ -139,9 +139,9 @@ def _show(result: ReviewResult, big_blind: int) -> None:
     )
     for one in result["mistakes"]:
         stdout.print(
-            f"hand {one['hand']}, {one['name']} with {one['cards']} on {one['board'] or 'no board'} after "
-            f"{one['betting'] or 'the blinds'}: {one['done']} gave up {one['given_up_bb']:.2f} bb ({one['method']})"
+            f"hand {one.hand}, {one.name} with {one.cards} on {one.board or 'no board'} after "
+            f"{one.betting or 'the blinds'}: {one.done} gave up {one.given_up_bb:.2f} bb ({one.method})"
         )
-        for action, probability, value in zip(one["actions"], one["probabilities"], one["values"]):
-            mark = "*" if action == one["done"] else " "
+        for action, probability, value in zip(one.actions, one.probabilities, one.values):
+            mark = "*" if action == one.done else " "
             stdout.print(f"   {mark} {action:>8} {probability:6.1%} {value / big_blind:+8.2f} bb")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from foldwise.abstraction.named_strategy import DEFAULT
-from foldwise.cli.options import BrokerOption, JsonOption
+from foldwise.cli.options import BrokerOption, JsonOption, output_option
 from foldwise.cli.support.output import stderr, stdout
 from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
 from foldwise.game.errors import DefinitionError
@@ -35,10 +35,7 @@ class ServeRequest:
         str | None, typer.Option(metavar="TEXT|auto", help="What users must give to come in; auto makes one up.")
     ] = None
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Sessions and logs; default: the user's data folder."),
-    ] = None
+    output: Annotated[Path | None, output_option("Sessions and logs; default: the user's data folder.")] = None
     search: Annotated[str, typer.Option(metavar="MODE", help="Search of the HTTP door: off, fast, normal or deep.")] = (
         "off"
     )

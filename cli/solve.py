@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
 from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.cli.support.requests import holding
@@ -26,7 +26,7 @@ _MOST_CHILDREN_NAMED = 4
 @dataclass(frozen=True, kw_only=True)
 class SolveRequest:
     config: ConfigArgument
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
+    output: Annotated[Path, output_option("The folder to write.")]
     sampler: Annotated[
         str | None,
         typer.Option(

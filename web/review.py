@@ -1,5 +1,6 @@
 """Reviewing in the browser: a session of this server, or hands pasted from elsewhere."""
 
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -128,10 +129,10 @@ def _decision(decision: JudgedDecision, definition: GameDefinition) -> dict[str,
     """As the command prints it, and in words."""
     betting = read_betting(definition, decision.betting)
     return {
-        **decision.record(),
+        **asdict(decision),
         "so_far": betting_words(betting),
         "done_words": label_of(betting, decision.done),
-        "action_words": [label_of(betting, action) for action in decision.choice.actions],
+        "action_words": [label_of(betting, action) for action in decision.actions],
     }
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+    from rich.table import Table
 
 # Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
@@ -21,17 +22,27 @@ def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) 
     """Print a result: as one JSON object, records in it by their fields; or for people by calling `show`."""
     ProgressLine.clear()
     if as_json:
-        print(json.dumps(result, default=_fields))
+        print(json.dumps(result, default=record_fields))
     else:
         show()
 
 
-def _fields(record: Any) -> dict[str, object]:
+def record_fields(record: Any) -> dict[str, object]:
     """A record inside a result: a dataclass, or a model of pydantic."""
     if is_dataclass(record):
         return {field.name: getattr(record, field.name) for field in fields(record)}
     named: dict[str, object] = record.model_dump()
     return named
+
+
+def text_table(headings: Iterable[str], left: Container[str], title: str | None = None) -> "Table":
+    """A table without lines; columns stand to the right, but for the headings in `left`."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", title=title)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
+    return table
 
 
 def against(boards_counted: int | None) -> str:

@@ -7,6 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from foldwise.cli.support.output import text_table
+
 if TYPE_CHECKING:
     from foldwise.matches.network.messages import Total
     from foldwise.matches.network.watch import Board, WatchedMatch
@@ -35,9 +37,10 @@ def board_view(board: "Board", match: str | None) -> RenderableType:
     if not shown:
         parts.append(Text("no match yet" if match is None else f"match {match} is not known here yet"))
         return Group(*parts)
-    table = Table(box=None, header_style="bold")
-    for heading in ("match", "state", "game", "players", "hands", "done", "hands/s", "mbb/h"):
-        table.add_column(heading, justify="right" if heading in ("hands", "done", "hands/s", "mbb/h") else "left")
+    table = text_table(
+        ("match", "state", "game", "players", "hands", "done", "hands/s", "mbb/h"),
+        ("match", "state", "game", "players"),
+    )
     for watched in shown[:_MOST_ROWS]:
         table.add_row(*map(Text, _cells(watched)))
     parts.append(table)
@@ -70,9 +73,7 @@ def _cells(watched: "WatchedMatch") -> list[str]:
 
 
 def _totals(rows: Iterable["Total"]) -> Table:
-    table = Table(box=None, header_style="bold")
-    for heading in ("against", "hands", "mbb/h"):
-        table.add_column(heading, justify="left" if heading == "against" else "right")
+    table = text_table(("against", "hands", "mbb/h"), ("against",))
     for row in list(rows)[:_MOST_ROWS]:
         table.add_row(Text(row.name), f"{row.hands:,}", _interval(row))
     return table

@@ -10,7 +10,7 @@ the strategy, and the values are exact for the hand held.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypedDict
+from typing import Protocol
 
 import numpy as np
 
@@ -49,32 +49,9 @@ class Judge(Protocol):
     def judge(self, state: MatchState, done: Action) -> Choice | None: ...
 
 
-class DecisionRecord(TypedDict):
-    """A judged decision as commands and pages show it; meanings as in `JudgedDecision` and `Choice`."""
-
-    hand: int
-    name: str
-    position: int
-    street: int
-    cards: str
-    board: str
-    betting: str
-    facing: bool
-    done: str
-    best: str
-    given_up_bb: float
-    actions: list[str]
-    probabilities: list[float]
-    values: list[float]
-    chosen_value: float
-    method: str
-    reached: bool
-    read_as: str
-
-
-@dataclass(frozen=True)
-class JudgedDecision:
-    """One decision of a player, judged."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedDecision(Choice):
+    """One decision of a player, judged: what he could do, and what he did."""
 
     hand: int
     name: str
@@ -85,33 +62,8 @@ class JudgedDecision:
     betting: str
     facing: bool  # a bet to call
     done: str
-    choice: Choice
     best: str
     given_up_bb: float
-
-    def record(self) -> DecisionRecord:
-        """All of it on one level."""
-        choice = self.choice
-        return DecisionRecord(
-            hand=self.hand,
-            name=self.name,
-            position=self.position,
-            street=self.street,
-            cards=self.cards,
-            board=self.board,
-            betting=self.betting,
-            facing=self.facing,
-            done=self.done,
-            best=self.best,
-            given_up_bb=self.given_up_bb,
-            actions=choice.actions,
-            probabilities=choice.probabilities,
-            values=choice.values,
-            chosen_value=choice.chosen_value,
-            method=choice.method,
-            reached=choice.reached,
-            read_as=choice.read_as,
-        )
 
 
 class BlueprintJudge:
@@ -226,7 +178,7 @@ def review_hand(
                     betting=betting.betting_text(),
                     facing=betting.can_fold(),
                     done=action.text(definition.limit),
-                    choice=choice,
+                    **vars(choice),
                     best=choice.actions[best],
                     given_up_bb=given_up / definition.big_blind,
                 )

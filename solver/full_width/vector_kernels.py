@@ -164,8 +164,7 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
     """
     nodes = game.nodes
     opponent = 1 - traverser
-    frames.node[0] = 0
-    frames.action[0] = -1
+    frames.node[0], frames.action[0] = 0, -1
     depth = 0
     num_visited = 0
     while depth >= 0:
@@ -255,14 +254,12 @@ def walk_response(game, policy, traverser, frames):
     he gets by playing `policy` too: summed over the ends of the game, by his own reach. The caller fills the reach
     vectors of frame 0.
     """
-    nodes = game.nodes
     opponent = 1 - traverser
-    frames.node[0] = 0
-    frames.action[0] = -1
+    frames.node[0], frames.action[0] = 0, -1
     depth = 0
     policy_value = 0.0
     while depth >= 0:
-        node = nodes[frames.node[depth]]
+        node = game.nodes[frames.node[depth]]
         street = node.street
         value = frames.value[depth]
         own_reach = frames.own_reach[depth]
@@ -310,5 +307,5 @@ def walk_response(game, policy, traverser, frames):
         else:
             _copy(own_reach, num_own, child_own)
             _act(opponent_reach, policy, entry, num_actions, num_other, child_opponent)
-        depth = _go_down(nodes, node, action, policy, 1, depth, frames)
+        depth = _go_down(game.nodes, node, action, policy, 1, depth, frames)
     return policy_value

@@ -285,9 +285,7 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
         node = nodes[at]
         if node.kind == DECISION:
             num_visited += 1
-            num_actions = np.int64(node.num_children)
-            row = row_of(node, deal)
-            sigma = frames.sigma[depth]
+            num_actions, row, sigma = np.int64(node.num_children), row_of(node, deal), frames.sigma[depth]
             match_regrets(table, row, num_actions, sigma)
             own = reach[node.player] * options.sum_weight
             if own > 0.0:
@@ -358,9 +356,7 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
     average grows by sigma / q.
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
-    depth = 0
-    at = 0
-    num_visited = 0
+    depth = at = num_visited = 0
     q = 1.0
     while True:
         node = nodes[at]
@@ -423,9 +419,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
     pruning = prunes(rng, options)
-    depth = 0
-    at = 0
-    num_visited = 0
+    depth = at = num_visited = 0
     q = 1.0
     while True:
         node = nodes[at]
