@@ -1,4 +1,4 @@
-"""What players call their style: how often they put chips in, raise, bet, and see a showdown.
+"""The usual statistics of playing style: how often a player puts chips in, raises, bets, and sees a showdown.
 
 VPIP, PFR, aggression and "went to showdown" as trackers of hand histories define them: VPIP is the share of hands in which a
 player put chips in voluntarily on the first street (a blind is not voluntary, a check not chips), PFR that in which he
@@ -15,7 +15,7 @@ from foldwise.matches.table.log import LoggedHand
 
 
 class PlayerRecord(TypedDict):
-    """Shares and means; None where there is nothing to divide by."""
+    """Shares and means; None where the denominator is zero."""
 
     name: str
     hands: int
@@ -63,7 +63,7 @@ def _share(part: float, whole: float) -> float | None:
 
 
 def player_statistics(hands: Iterable[LoggedHand]) -> list[PlayerStatistics]:
-    """Of every name, in the order of their first hands."""
+    """The statistics of every name, in the order of their first hands."""
     found: dict[str, PlayerStatistics] = {}
     for hand in hands:
         players = [found.setdefault(name, PlayerStatistics(name)) for name in hand.names]

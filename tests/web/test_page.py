@@ -307,7 +307,12 @@ def test_what_was_searched_is_revealed(table, sit):
             shares = [one["share"] for one in revealed["range"]]
             assert shares == sorted(shares, reverse=True)
             assert 0.0 < sum(shares) <= 1.0 + 1e-9
-        seat.say({"next": True})
+        if not searched:
+            seat.say({"next": True})
+    status, graph = ask(table, "/page/graph", {"session": session})
+    assert status == 200
+    assert set(graph["methods"]) == {"chips", "all-in", "aivat"}  # the bot's rows are known where it searches, too
+    assert len(graph["methods"]["aivat"]["total_bb"]) == len(graph["methods"]["chips"]["total_bb"])
 
 
 def test_drills_are_scored_and_kept(table):

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -153,6 +154,31 @@ def test_player_that_comes_back_plays_on():
     playing.join(300)
     assert (client.report.late, client.report.decisions) == (1, 2)
     theirs.close()
+
+
+def test_time_spent_watching_is_taken_from_the_decision_that_waited(monkeypatch):
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr("foldwise.agent.clients.client.time", clock)
+
+    class Watching:
+        def __init__(self):
+            self.limits = []
+
+        def limit_time(self, seconds):
+            self.limit = seconds
+
+        def observe(self, state):
+            clock.now += 0.0 if state.is_turn() else 30.0
+
+        def choose(self, state):
+            self.limits.append(self.limit)
+            clock.now += 7.0
+            return CALL_ACTION
+
+    player = Watching()
+    watched = b"MATCHSTATE:1:0:cc/:|2hAc/5sKs7s\r\n"
+    _run(player, FIRST + watched + CHECKED, 100.0)
+    assert player.limits == [80.0, pytest.approx(0.8 * 70.0)]  # the third line was there while the second was watched
 
 
 def test_stuck_player_does_not_keep_the_client_alive():

@@ -68,7 +68,8 @@ CALLED = end("b20000c///", BOARD, 20000)
 
 
 def run(url, *words, player="bot:call", capsys=None):
-    code = main(["play", player, url, "--json", "--patience", "20", *words])
+    search = () if player.startswith("bot:") else ("--search", "off")
+    code = main(["play", player, url, "--json", "--patience", "20", *search, *words])
     out, err = capsys.readouterr()
     return code, json.loads(out) if out else None, err
 
