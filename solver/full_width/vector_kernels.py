@@ -102,20 +102,20 @@ def collapse(game, street, player, value, out):
         out[game.parents[start + i]] += value[i]
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def _act(reach, shares, first, stride, count, out):
     """Reach behind an action: of bucket i, times the share at `first + i * stride`."""
     for i in range(count):
         out[i] = reach[i] * shares[first + i * stride]
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def _copy(reach, count, out):
     for i in range(count):
         out[i] = reach[i]
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def take_best(is_own, child_value, count, value):
     """Take the value of one more action into a best response: the larger of one's own, the sum of the opponent's."""
     if is_own:
@@ -126,7 +126,7 @@ def take_best(is_own, child_value, count, value):
             value[i] += child_value[i]
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def _go_down(nodes, node, action, table, width, depth, frames):
     """A frame for the child of an action, whose reach is there; asks for the next child's rows, `width` a base of `table`."""
     child = node.first_child + action
@@ -138,7 +138,7 @@ def _go_down(nodes, node, action, table, width, depth, frames):
     return depth + 1
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def _pass_chance(game, node, traverser, depth, frames):
     """A street change: first the reach of both goes down, then values come up; returns the depth that is next."""
     street, below = node.street + 1, depth + 1

@@ -172,7 +172,7 @@ def leave(nodes, table, frames, top, scale, options, rng):
 # External sampling, of one tree or of the part of it that a head walks.
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def follow_opponent(regrets, table, node, row, weight, options, sigma, rng):  # sigma: scratch
     """Add the opponent's current strategy to his average and draw from it; returns the node his action leads to."""
     num_actions = np.int64(node.num_children)
@@ -186,7 +186,7 @@ def follow_opponent(regrets, table, node, row, weight, options, sigma, rng):  # 
     return node.first_child + draw_action(sigma, num_actions, next_uniform(rng))
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def enter_own(nodes, regrets, frames, depth, at, row, pruning):
     """A frame for a decision of the traverser; his row is read on the way up, unless it says what to prune."""
     prefetch(regrets, row)
@@ -195,7 +195,7 @@ def enter_own(nodes, regrets, frames, depth, at, row, pruning):
     push(frames, depth, at, row)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def go_up(nodes, regrets, table, deal, value, weight, depth, last_street, pruning, options, frames, rng):
     """Hand the value to the frame above, and leave every frame whose actions are done.
 
