@@ -145,8 +145,9 @@ def turn_block(
             if holds(turns.cards[row], card):
                 continue
             river, pairs = board_with(rivers, turns.cards[row], card)
+            source = strengths[river]
             for pair in range(NUM_PAIRS):
-                strength = np.uint32(strengths[river, pairs[pair]])
+                strength = np.uint32(source[pairs[pair]])
                 sums[row, pair] += strength
                 squares[row, pair] += strength * strength
 

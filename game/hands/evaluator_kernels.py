@@ -116,31 +116,31 @@ def rank_pairs_into(tables, board, num_board, out):  # [>= num_board], [1326] in
 
 @kernel
 def count_seven_card_ranks(tables, first_card, counts):  # [7463]
-    """Add one at the rank of each seven-card hand whose highest card is `first_card`: for full enumeration.
-
-    Cards come from the highest down. `hand` is a counter whose place i runs from 0 to the card before it, and `sums` holds
-    the words of its first cards; the lowest card has a loop of its own.
-    """
+    """Add one at the rank of each seven-card hand whose highest card is `first_card`: for full enumeration."""
     words = tables.words
     hand = np.empty(7, np.int64)
-    sums = np.empty(6, np.int64)
-    hand[0], hand[1] = first_card, -1
-    sums[0] = SUIT_START + words[first_card]
-    place = 1
-    while place > 0:
-        hand[place] += 1
-        if hand[place] == hand[place - 1]:
-            place -= 1
-            continue
-        sums[place] = sums[place - 1] + words[hand[place]]
-        if place < 5:
-            place += 1
-            hand[place] = -1
-            continue
-        for lowest in range(hand[5]):
-            word = sums[5] + words[lowest]
-            if word & FLUSH_BITS == 0:
-                counts[word_rank(tables, word)] += 1
-            else:
-                hand[6] = lowest
-                counts[rank_of_hand(tables, hand, 7)] += 1
+    hand[0] = first_card
+    word_0 = SUIT_START + words[first_card]
+    # Seven loops one inside the other: a counter over the places, half as long to read, took 1.46 times as long.
+    for c1 in range(first_card):
+        hand[1] = c1
+        word_1 = word_0 + words[c1]
+        for c2 in range(c1):
+            hand[2] = c2
+            word_2 = word_1 + words[c2]
+            for c3 in range(c2):
+                hand[3] = c3
+                word_3 = word_2 + words[c3]
+                for c4 in range(c3):
+                    hand[4] = c4
+                    word_4 = word_3 + words[c4]
+                    for c5 in range(c4):
+                        hand[5] = c5
+                        word_5 = word_4 + words[c5]
+                        for c6 in range(c5):
+                            word = word_5 + words[c6]
+                            if word & FLUSH_BITS == 0:
+                                counts[word_rank(tables, word)] += 1
+                            else:
+                                hand[6] = c6
+                                counts[rank_of_hand(tables, hand, 7)] += 1

@@ -27,7 +27,7 @@ class Rules(NamedTuple):
     responds: bool  # the traverser plays his best action instead of his strategy
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _positive_parts(weights, out, total):  # float32[actions, n], [A, n], [n]
     """Weights below zero as zero, and one over their total by hand: 0 where there is none."""
     num_actions, num_hands = weights.shape
