@@ -75,7 +75,7 @@ def sort_pairs(ranks, counts, order):  # [1326], [NUM_RANKS + 1] zeroed scratch,
     return total
 
 
-@kernel
+@kernel(_nrt=False, forceinline=True)
 def end_of_tie(ranks, order, first, total):
     """The place behind the sorted pairs that rank as the one at `first` does."""
     last = first + 1
