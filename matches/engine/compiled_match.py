@@ -211,7 +211,7 @@ def play_in_memory(
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
             file.write(log_bytes(header))
-        rest = _Rest(match, players, shoe, len(played), totals, file, stop)
+        rest = _RestOfMatch(match, players, shoe, len(played), totals, file, stop)
         if is_compiled(players, definition):
             faults = Faults()
             _play_compiled(rest, listen)
@@ -222,7 +222,7 @@ def play_in_memory(
 
 
 @dataclass(frozen=True)
-class _Rest:
+class _RestOfMatch:
     """What is left to play of a match, and where it goes."""
 
     match: MemoryMatch
@@ -253,7 +253,7 @@ class _Copy:
         self._file.write(data)
 
 
-def _play_compiled(rest: _Rest, listen: HandListener | None) -> None:
+def _play_compiled(rest: _RestOfMatch, listen: HandListener | None) -> None:
     match, file = rest.match, rest.file
     table = CompiledTable(rest.players, match.definition)
     first, second = (np.frombuffer(log_bytes(name)[:MAX_NAME_BYTES], np.uint8) for name in match.names)
@@ -267,7 +267,7 @@ def _play_compiled(rest: _Rest, listen: HandListener | None) -> None:
             listen(number, values.astype(np.float64), b"".join(lines.written))
 
 
-def _play_python(rest: _Rest) -> Faults:
+def _play_python(rest: _RestOfMatch) -> Faults:
     match, players, file = rest.match, rest.players, rest.file
     definition = match.definition
     faults = Faults()

@@ -128,7 +128,7 @@ class StepRecord(TypedDict):
     why: NotRequired[Why]
 
 
-class HandRecord(TypedDict):
+class ReplayRecord(TypedDict):
     """A hand as the page's replayer reads it."""
 
     label: str
@@ -140,7 +140,7 @@ class HandRecord(TypedDict):
     steps: list[StepRecord]
 
 
-def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> HandRecord:
+def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> ReplayRecord:
     """A hand for the page's replayer."""
     steps = []
     for step in replay_steps(hand):
