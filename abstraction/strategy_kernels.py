@@ -26,7 +26,7 @@ def later_sum(table, entry, num_actions, action, earlier, share):
     here = table[2 * entry + num_actions + action]
     if earlier is None:
         return here
-    # Threads that write over each other's additions can take a sum back below its copy: by a visit or two, not more.
+    # Threads that overwrite each other's additions can leave a sum a visit or two below its copy.
     return max(here - share * earlier[entry + action], 0.0)
 
 

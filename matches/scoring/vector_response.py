@@ -27,13 +27,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.matches.scoring.local_best_response import LbrSettings, bet_set
 from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, showdown_on, showdown_values, unseen
-from foldwise.search.ranges import Float, Policy, PublicState
+from foldwise.search.ranges import Policy, PublicState
 
 _TURN = 2
 _NUM_RIVERS = 48

@@ -60,8 +60,8 @@ def _acting_reach(tree, at, reach):
 def _match_two(table, row, zero, share):
     """Regret matching of a row of two actions, `share` each where no regret is positive.
 
-    `zero` and `share` have the table's type, so that nothing is computed in another; no branch hangs on a single
-    regret, whose sign is as good as random.
+    `zero` and `share` have the table's type, so that everything is computed in it; there is no branch on a single
+    regret, whose sign is unpredictable.
     """
     first, second = max(table[row], zero), max(table[row + 1], zero)
     total = first + second
