@@ -27,21 +27,29 @@ class Rules(NamedTuple):
     responds: bool  # the traverser plays his best action instead of his strategy
 
 
+@kernel(_nrt=False, forceinline=True)
+def _positive_parts(weights, out, total):  # float32[actions, n], [A, n], [n]
+    """Weights below zero as zero, and one over their total by hand: 0 where there is none."""
+    num_actions, num_hands = weights.shape
+    zero = np.float32(0.0)
+    total[:] = zero
+    for a in range(num_actions):
+        row, part = weights[a], out[a]
+        for h in range(num_hands):
+            weight = row[h] if row[h] > zero else zero
+            part[h] = weight
+            total[h] += weight
+    for h in range(num_hands):
+        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
+
+
 @kernel(_nrt=False)
 def match_hands(weights, sigma, total):  # float32[actions, n] regrets or sums, [A, n], [n]
     """Strategies of all hands in proportion to their positive weights; uniform without any."""
     num_actions, num_hands = weights.shape
     uniform = np.float32(1.0 / num_actions)
     zero = np.float32(0.0)
-    total[:] = zero
-    for a in range(num_actions):
-        row, out = weights[a], sigma[a]
-        for h in range(num_hands):
-            weight = row[h] if row[h] > zero else zero
-            out[h] = weight
-            total[h] += weight
-    for h in range(num_hands):
-        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
+    _positive_parts(weights, sigma, total)
     for a in range(num_actions):
         out = sigma[a]
         for h in range(num_hands):
@@ -54,15 +62,7 @@ def share_reach(weights, reach, out, total):  # float32[actions, n] regrets or s
     num_actions, num_hands = weights.shape
     uniform = np.float32(1.0 / num_actions)
     zero = np.float32(0.0)
-    total[:] = zero
-    for a in range(num_actions):
-        row, share = weights[a], out[a]
-        for h in range(num_hands):
-            weight = row[h] if row[h] > zero else zero
-            share[h] = weight
-            total[h] += weight
-    for h in range(num_hands):
-        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
+    _positive_parts(weights, out, total)
     for a in range(num_actions):
         share = out[a]
         for h in range(num_hands):
