@@ -15,6 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 WIDTH = 8
+_STEP = 4
 
 
 def _row(rows, at):
@@ -91,13 +92,18 @@ class _Writer:
 def add_up_rows(sums, rows, places, first, count):
     """sums[k] = the sum of the first k of the `count` rows at places[first:]: count + 1 rows are written.
 
-    Added in double precision, because the errors of a thousand additions would decide between actions of equal worth.
+    The total is kept in double precision, because the errors of a thousand additions would decide between actions of
+    equal worth; it grows by _STEP rows at a time, within which single precision loses no more than a rounding does.
     """
     total = np.zeros(WIDTH)
     _row(sums, 0)[:] = 0.0
     for k in range(count):
-        total += _row(rows, places[first + k])
-        _row(sums, k + 1)[:] = total
+        if k % _STEP == 0 or k >= count // _STEP * _STEP:
+            base, part = total.astype(np.float32), np.zeros(WIDTH, np.float32)
+        part = part + _row(rows, places[first + k])
+        _row(sums, k + 1)[:] = base + part
+        if k % _STEP == _STEP - 1 or k >= count // _STEP * _STEP:
+            total += part
 
 
 @intrinsic
@@ -109,12 +115,23 @@ def _add_up_rows(typing_context, sums, rows, places, first, count):
         double = ir.VectorType(ir.DoubleType(), WIDTH)
         total = writer.variable(ir.Constant(double, [0.0] * WIDTH))
         writer.store(writer.zero, writer.row_at(sums_data, writer.index(0)))
-        with cgutils.for_range(builder, size) as loop:
-            row = writer.load_row(rows_data, writer.place(places_data, builder.add(start, loop.index)))
-            added = builder.fadd(builder.load(total), builder.fpext(row, double))
-            builder.store(added, total)
-            rounded = builder.fptrunc(added, row.type)
-            writer.store(rounded, writer.row_at(sums_data, builder.add(loop.index, writer.index(1))))
+
+        def step(done, num_rows):
+            before = builder.load(total)
+            base, part = builder.fptrunc(before, writer.zero.type), None
+            for k in range(num_rows):
+                at = builder.add(done, writer.index(k))
+                row = writer.load_row(rows_data, writer.place(places_data, builder.add(start, at)))
+                part = row if part is None else builder.fadd(part, row)
+                writer.store(builder.fadd(base, part), writer.row_at(sums_data, builder.add(at, writer.index(1))))
+            builder.store(builder.fadd(before, builder.fpext(part, double)), total)
+
+        num_steps = builder.sdiv(size, writer.index(_STEP))
+        with cgutils.for_range(builder, num_steps) as loop:
+            step(builder.mul(loop.index, writer.index(_STEP)), _STEP)
+        stepped = builder.mul(num_steps, writer.index(_STEP))
+        with cgutils.for_range(builder, builder.sub(size, stepped)) as loop:
+            step(builder.add(stepped, loop.index), 1)
         return context.get_dummy_value()
 
     return types.void(sums, rows, places, types.intp, types.intp), generate
