@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.arrays import Float, Ints, Single, aligned_zeros
+from foldwise.game.arrays import Counts, Float, Ints, Single, aligned_zeros
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -254,15 +254,17 @@ class Subgame:
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
             visit, part = divmod(t - 1, self.samples_per_visit)
             shares = self._sample(visit, part)
+            rules = self._rules(t)
+            river_rules = rules if visit + 1 == t else self._rules(visit + 1)
             for traverser in range(2):
-                self._learn(traverser, self._rules(t), self._rules(visit + 1), shares)
+                self._learn(traverser, rules, river_rules, shares)
         self.iteration += iterations
 
     def _sample(self, visit: int, part: int) -> list[Ints]:
         """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
         if self.samples_per_visit == 1:
             return [thread.pieces for thread in self._threads]
-        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self.samples_per_visit, -1)[part]
+        order = _river_order(visit).reshape(self.samples_per_visit, -1)[part]
         shares = []
         for thread in self._threads:
             pieces = thread.places.copy()
@@ -299,12 +301,13 @@ class Subgame:
         else:
             self._leaves.reach[0, 0] = 1.0
             self._leaves.reach[0, 1, self._here] = other_reach
-        self._group_values[:] = 0.0
+        group_values = self._group_values[: num_groups(len(self.river_cards) // num_samples)]
+        group_values[:] = 0.0
         board_weight = np.float32(num_samples) * self._board_weight
         walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
         work = list(zip(self._threads, shares))
         self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
-        np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
+        np.add.reduce(group_values, axis=0, out=self._leaf_values)
         if not self._has_trunk:
             only: Single = self._leaf_values[0, self._here]
             return only
@@ -523,6 +526,12 @@ def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard,
     boards = [make_board(river) for river in rivers]
     lane_boards = [make_lane_board(one) for one in boards]
     return make_board(board), _stack(boards), _stack(lane_boards), [river[-1] for river in rivers]
+
+
+@lru_cache(maxsize=4)  # asked for once a sample of the visit
+def _river_order(visit: int) -> Counts:
+    """In what order a visit walks the rivers: a shuffle that depends on its number alone."""
+    return np.random.default_rng(visit).permutation(_NUM_RIVERS)
 
 
 def _stack(boards: list[Board]) -> Board:
