@@ -117,6 +117,10 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
             f"config {str(path)!r}: {error.strerror}: give the path of a config, see configs/"
         ) from None
     except ValueError as error:  # not TOML, not text, or a number of thousands of digits
+        if "integer string conversion" in str(error):  # Python's own limit, which it would have us raise
+            raise DefinitionError(
+                f"config {str(path)!r} holds a number of thousands of digits: give a smaller one"
+            ) from None
         raise DefinitionError(f"config {str(path)!r} is not TOML: {error}") from None
     except RecursionError:
         raise DefinitionError(f"config {str(path)!r} is nested too deep: expected a config, see configs/") from None

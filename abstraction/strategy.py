@@ -100,6 +100,8 @@ class Strategy:
             raise FormatError(
                 f"{str(folder / self._entry('nodes').file)!r} lacks the fields of a tree's nodes: write the folder again"
             )
+        # A file keeps the places of the fields, not that they are aligned: without it every kernel would be compiled twice.
+        self.tree = self.tree._replace(nodes=self.tree.nodes.view(NODE_DTYPE))
         wrong = wrong_tree(self.tree)
         if wrong is not None:
             raise FormatError(f"{str(folder)!r} holds no tree that can be walked ({wrong}): write the folder again")

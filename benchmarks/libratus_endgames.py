@@ -1,6 +1,6 @@
 """Exploitability over iterations on two endgames of Libratus, for each schedule.
 
-python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--rivers 48 8] [--schedules dcfr dcfr+]
+python benchmarks/libratus_endgames.py FOLDER [--iterations 10 30 100 300] [--rivers 48 8] [--schedules dcfr dcfr+] [--save]
 
 FOLDER holds `turn.txt` and `river.txt` as public data of Brown and Sandholm's solver papers gives them (repository
 Sandholm-Lab/LibratusEndgames): a state of heads-up no-limit hold'em (50/100, 20,000 chips) with the probability of each
@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from papers.record import ROOT, Cell, add_save, save, significant
 
 from foldwise.abstraction.bet_sizes import make_menu
 from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
-from foldwise.game.cards import RANKS, parse_card, parse_cards
+from foldwise.game.cards import RANKS, cards_text, parse_card, parse_cards
 from foldwise.game.hands.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.library import find_definition
 from foldwise.solver.full_width.schedules import Schedule, Steps
@@ -76,9 +77,11 @@ def main() -> None:
     parser.add_argument("--rivers", type=int, nargs="*", default=[48, 8])
     parser.add_argument("--endgames", nargs="*", default=["river", "turn"])
     parser.add_argument("--schedules", nargs="*", help="by default all")
+    add_save(parser)
     arguments = parser.parse_args()
     for name in arguments.endgames:
         spot = read_endgame(arguments.folder / f"{name}.txt")
+        rows: list[list[Cell]] = []
         for rivers in arguments.rivers if name == "turn" else [48]:
             updates = 48 // rivers
             total = max(arguments.iterations) * updates
@@ -94,17 +97,39 @@ def main() -> None:
                 game = Subgame(
                     spot.state, spot.board, spot.ranges, spot.menu, arguments.threads, schedule=schedule, rivers=rivers
                 )
-                start, found = time.process_time(), []
+                start = time.process_time()
+                found: list[float] = []
                 for iterations in arguments.iterations:
                     game.run(iterations * updates - game.iteration)
                     chips = game.exploitability().exploitability_mbb * game.state.definition.big_blind / 1000.0
-                    found.append(f"{100.0 * chips / spot.pot:9.4f}")
+                    found.append(100.0 * chips / spot.pot)
                 sampled = f", {rivers} rivers at a time" if rivers < 48 else ""
-                print(
-                    f"{name}, {len(game.nodes):,} nodes{sampled}, {label:<26}{''.join(found)}   "
-                    f"{time.process_time() - start:.1f} CPU-s",
-                    flush=True,
-                )
+                took = time.process_time() - start
+                shown = "".join(f"{percent:9.4f}" for percent in found)
+                print(f"{name}, {len(game.nodes):,} nodes{sampled}, {label:<26}{shown}   {took:.1f} CPU-s", flush=True)
+                rows.append([f"{label}{sampled}", *(significant(percent, 2) for percent in found), round(took, 1)])
+        if arguments.save:
+            board = cards_text(spot.board)
+            title = f"Libratus's {name}, {board}, {len(game.nodes):,} nodes: exploitability in % of the pot after iterations"
+            columns = ["schedule", *(f"after {count:,}" for count in arguments.iterations), "CPU-s"]
+            save(f"libratus_{name}", title, columns, rows, None)
+            draw(name, arguments.iterations, rows)
+
+
+def draw(name: str, iterations: list[int], rows: list[list[Cell]]) -> None:
+    """One falling line for each schedule."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
+    for label, *percents, _ in rows:
+        axes.loglog(iterations, percents, marker="o", markersize=3, label=str(label))
+    axes.set(xlabel="iterations", ylabel="exploitability, % of the pot", title=f"Libratus's {name}")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3, which="both")
+    figure.savefig(ROOT / "docs" / "pictures" / f"libratus-{name}.png", dpi=90)
 
 
 if __name__ == "__main__":

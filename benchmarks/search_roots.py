@@ -28,17 +28,23 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=200)
     parser.add_argument("--rivers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--tree-sizes", action="store_true", help="search with all bet sizes of the tree, not the mode's"
+    )
+    parser.add_argument("--record", default="search_roots", help="name of the record that --save writes")
     add_save(parser)
     arguments = parser.parse_args()
     rows: list[list[Cell]] = []
     opened = OpenStrategy(arguments.strategy)
     table = opened.player(Pipeline(), arguments.seed)
+    bets = opened.strategy.abstraction_config().bets
     roots = list(turn_roots(table, arguments.seed, arguments.hands))
     print(f"{len(roots)} roots of {arguments.hands} hands")
     for text in arguments.variants:
         steps = parse_steps(text)
         assert steps.search is not None
-        search = SearchPlayer(opened.player(steps.pipeline, arguments.seed), steps.pipeline, steps.search)
+        menu = bets.menu() if arguments.tree_sizes and bets is not None else None
+        search = SearchPlayer(opened.player(steps.pipeline, arguments.seed), steps.pipeline, steps.search, menu=menu)
         search.warm_up()
         match = RootMatch(search, table, arguments.rivers, seed=arguments.seed)
         start, gains = time.process_time(), []
@@ -58,10 +64,11 @@ def main() -> None:
         by_root_cell = (round(by_root.mean_mbb), round(by_root.ci95_mbb))
         rows.append([text, by_root_cell, by_hand, search.report.solves, round(time.process_time() - start)])
     if arguments.save:
+        with_sizes = " with the tree's bet sizes" if arguments.tree_sizes else ""
         save(
-            "search_roots",
-            f"What search wins from its own tables: {len(roots)} turn roots of {arguments.hands} hands, both seats, "
-            f"{arguments.rivers} rivers an ending; {made_by(opened)}",
+            arguments.record,
+            f"What search{with_sizes} wins from its own tables: {len(roots)} turn roots of {arguments.hands} hands, both "
+            f"seats, {arguments.rivers} rivers an ending; {made_by(opened)}",
             ["player", "mbb a root", "mbb/h", "solves", "CPU-s"],
             rows,
             seeds=1,

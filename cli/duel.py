@@ -14,7 +14,7 @@ from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
-from foldwise.cli.support.search_option import SearchOption, with_search
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption, seat_mode, with_search
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import OpenStrategy
@@ -26,7 +26,7 @@ class DuelRequest:
     directory: StrategyArgument = Path(DEFAULT)
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
     postprocess: PostprocessOption = "none"
-    search: SearchOption = "off"
+    search: SeatSearchOption = AUTO
     reveal: Annotated[
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
     ] = False
@@ -49,8 +49,8 @@ def duel(request: DuelRequest) -> int:
     """Play against a strategy in this terminal, by default the one that comes with foldwise: starts a dealer, the bot
     and your seat.
 
-    Your bankroll is kept from session to session; foldwise report draws it. While you play, hint says what the strategy
-    would do in your place, and why what the bot considered in the hand before. Leaving with q folds the hand.
+    Your bankroll is kept from session to session; foldwise report draws it. While you play, type hint to see what the
+    strategy would do in your place, why to see what the bot considered in the last hand, and q to fold and leave.
 
     Example: foldwise duel
 
@@ -69,7 +69,8 @@ def duel(request: DuelRequest) -> int:
     opened = OpenStrategy(request.directory)
     definition = opened.definition
     seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
-    steps = parse_steps(with_search(request.postprocess, request.search))
+    mode = seat_mode(request.search, request.directory, request.postprocess)
+    steps = parse_steps(with_search(request.postprocess, mode))
     table = opened.player(steps.pipeline, seed)
     bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()
@@ -116,7 +117,7 @@ def _game(opened: "OpenStrategy") -> "DuelGame":
 
 
 def _default_folder(game: "DuelGame") -> Path:
-    """One for each game: what was won at different games is not added up."""
+    """One folder for each game, since winnings at different games are not added up."""
     import platformdirs
 
     data = os.environ.get("FOLDWISE_DATA")

@@ -3,13 +3,13 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
 from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
 from foldwise.cli.support.output import emit, stderr
-from foldwise.cli.support.search_option import SearchOption, searching
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption, searching
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
 
@@ -35,7 +35,7 @@ class PlayRequest:
             "with 'deterministic' after it for the nearest by the mapping's median instead of by chance."
         ),
     ] = None
-    search: SearchOption = "off"
+    search: SeatSearchOption = AUTO
     explain: Annotated[bool, typer.Option("--explain", help="Log every decision of a strategy on stderr.")] = False
     game: Annotated[
         str | None, typer.Option(help="The game the dealer deals; by default the strategy's own, or hunl.")
@@ -59,7 +59,7 @@ class PlayRequest:
     hands: Annotated[int, typer.Option(help="At an HTTP table: hands to play.", min=1, max=MOST_HANDS)] = 1000
     user: Annotated[
         str | None,
-        typer.Option(help="At an HTTP table: log in by this name, with the password in FOLDWISE_TABLE_PASSWORD."),
+        typer.Option(help="At an HTTP table: log in under this name, with the password in FOLDWISE_TABLE_PASSWORD."),
     ] = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="At an HTTP table: folder for http.log.")
@@ -80,15 +80,16 @@ class PlayResult(TypedDict):
     errors: int
     late: int
     unreadable: int
+    search: NotRequired[dict[str, float]]  # as `match --json` has it
 
 
 def play(request: PlayRequest) -> int:
     """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
 
-    A single address that starts with http is a table of Slumbot's interface, as 'foldwise serve' is one: there --hands
+    A single address that starts with http is a table with Slumbot's interface, such as 'foldwise serve': there --hands
     are played, logged with -o, and scored.
 
-    Exit code 1 when the player failed or was late and check or fold was answered in its place.
+    Exit code 1 if the player failed or was late, so that check or fold was answered in its place.
 
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
 
@@ -121,13 +122,16 @@ def play(request: PlayRequest) -> int:
         raise DefinitionError(
             "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
         )
-    made, definition = _seated(request)
+    spec = searching(_spec(request), request.search)
+    made, definition = _seated(spec, request)
     if request.at_http:
         from foldwise.cli.support.http_play import HttpSeat, play_http
 
         assert host is not None
-        seat = HttpSeat(host, request.user, request.hands, request.patience, request.output, request.as_json)
-        return play_http(made, _spec(request), definition or table_definition("hunl"), seat)
+        seat = HttpSeat(
+            host, request.user, request.hands, request.patience, request.output, request.seed, request.as_json
+        )
+        return play_http(made, spec, definition or table_definition("hunl"), seat)
     if request.broker is not None:
         report = _play_remote(made, definition, request.broker, request)
     else:
@@ -146,18 +150,23 @@ def play(request: PlayRequest) -> int:
         f"{report.decisions} decisions in {len(report.hands)} hands; player errors {report.errors}, "
         f"late {report.late}, unreadable lines {report.unreadable}"
     )
+    from foldwise.search.player import SearchPlayer
+
+    if isinstance(made, SearchPlayer):
+        result["search"] = made.report.to_dict()
+        summary += f"; {made.report.solves} solves, {made.report.fallbacks} decisions left to the table"
     emit(result, request.as_json, lambda: stderr.print(summary))
     return 1 if report.faults else 0
 
 
-def _seated(request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
-    """The player, and the game where it is known before the dealer says."""
+def _seated(spec: "PlayerSpec", request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
+    """The player, and the game if it is known before the dealer announces it."""
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
     from foldwise.cli.support.table_game import table_definition
     from foldwise.search.player import SearchPlayer
     from foldwise.search.players import make_player
 
-    made = make_player(searching(_spec(request), request.search), request.seed)
+    made = make_player(spec, request.seed)
     definition = table_definition(request.game) if request.game is not None else None
     if isinstance(made, StrategyPlayer | SearchPlayer):
         definition = definition or made.definition

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 from rich.table import Table as TextTable
 
-from foldwise.cli.options import JsonOption, SeedOption
+from foldwise.cli.options import JsonOption
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.game.errors import DefinitionError
 
@@ -34,12 +34,13 @@ class ScoreRequest:
     ] = None
     game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
     fit: Annotated[
-        bool, typer.Option("--fit", help="Make the strategy's values again, even without a log to score.")
+        bool, typer.Option("--fit", help="Compute the strategy's values again, even without a log to score.")
     ] = False
     boards: Annotated[
-        int | None, typer.Option(help="With --fit: boards the values are made on; by default 200.", min=1, max=10**6)
+        int | None,
+        typer.Option(help="With --fit: boards the values are computed on; by default 200.", min=1, max=10**6),
     ] = None
-    seed: SeedOption = 0
+    seed: Annotated[int, typer.Option(help="Of the values with --fit; of the play of a strategy that searched.")] = 0
     as_json: JsonOption = False
 
 
@@ -64,20 +65,21 @@ class ValuesResult(TypedDict):
 
 
 def score(request: ScoreRequest) -> None:
-    """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not be of a duplicate match.
+    """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not come from a duplicate match.
 
-    AIVAT needs the strategy's values. They are made at its first use and kept in DIR/values.
+    AIVAT needs the strategy's values. They are computed at first use and kept in DIR/values.
 
     Example: foldwise score match.log --strategy runs/small --player small
 
     Example: foldwise score --fit --strategy runs/small --boards 500
     """
+    from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.cli.support.players import typed_strategy
     from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS
     from foldwise.matches.scoring.log_scores import score_log
-    from foldwise.matches.scoring.scorers import open_with_values
+    from foldwise.matches.scoring.scorers import aivat_by_seeds
 
     log = request.log
     if log is None and not (request.fit and request.strategy is not None):
@@ -98,12 +100,12 @@ def score(request: ScoreRequest) -> None:
         values = ValuesResult(values=made, boards=request.boards or DEFAULT_BOARDS)
         emit(values, request.as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
         return
-    known = [open_with_values(spec, default_jobs(), line.update) for spec in specs]
-    if request.game is not None or not known:
+    if request.game is not None or not specs:
         definition = table_definition(request.game or "hunl")
     else:
-        definition = known[0][0].definition
-    name, methods = score_log(log, definition, request.player, known, line.update)
+        definition = OpenStrategy(specs[0].folder).definition
+    aivat = aivat_by_seeds(definition, specs, default_jobs(), line.update)((request.seed,) * 2) if specs else None
+    name, methods = score_log(log, definition, request.player, aivat, line.update)
     result = ScoreResult(
         log=str(log),
         player=name,
@@ -114,7 +116,7 @@ def score(request: ScoreRequest) -> None:
 
 
 def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> None:
-    """Make the values of strategies again."""
+    """Compute the values of strategies again."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, make_values

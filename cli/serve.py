@@ -1,4 +1,4 @@
-"""`foldwise serve`: the table in a browser, and the HTTP door for other people's bots."""
+"""`foldwise serve`: the table in a browser, and an HTTP interface for other people's bots."""
 
 import json
 import secrets
@@ -12,11 +12,12 @@ import typer
 from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import BrokerOption, JsonOption
 from foldwise.cli.support.output import stderr, stdout
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption
 from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
 from foldwise.game.errors import DefinitionError
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_MODES = ("off", "fast", "normal", "deep")
+_MODES = (AUTO, "off", "fast", "normal", "deep")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,29 +27,27 @@ class ServeRequest:
         typer.Argument(
             metavar="STRATEGY",
             callback=typed_folder,
-            help="A strategy folder: the first opponent, and the HTTP door's; by default the one of foldwise.",
+            help="A strategy folder: the first opponent, and the bots' one; by default the one that comes with foldwise.",
         ),
     ] = None
-    port: Annotated[int, typer.Option(help="Port to listen at; 0: any free one.", min=0, max=65535)] = 8765
+    port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8765
     bind: Annotated[str, typer.Option(help="Address to listen on; another than loopback needs --token.")] = "127.0.0.1"
-    token: Annotated[
-        str | None, typer.Option(metavar="TEXT|auto", help="What users must give to come in; auto makes one up.")
-    ] = None
+    token: Annotated[str | None, typer.Option(metavar="TEXT|auto", help="A password for users; auto makes one up.")] = (
+        None
+    )
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Sessions and logs; default: the user's data folder."),
     ] = None
-    search: Annotated[str, typer.Option(metavar="MODE", help="Search of the HTTP door: off, fast, normal or deep.")] = (
-        "off"
-    )
+    search: SeatSearchOption = AUTO
     strategies: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeat it."),
+        typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeatable."),
     ] = None
     matches: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it is there."),
+        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it exists."),
     ] = None
     broker: BrokerOption = None
     as_json: JsonOption = False
@@ -57,8 +56,8 @@ class ServeRequest:
 def serve(request: ServeRequest) -> None:
     """Play, explore, review, watch and train in a browser; bots play at the same address over Slumbot's HTTP interface.
 
-    Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and the end of the server. Ctrl-C ends
-    it; hands in play go on when it runs again.
+    Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and a restart of the server. Ctrl-C stops
+    it; hands in play continue when it runs again.
 
     Example: foldwise serve
 
@@ -78,9 +77,9 @@ def serve(request: ServeRequest) -> None:
     except ModuleNotFoundError as error:
         raise DefinitionError(f"serve needs {error.name}: install it with pip install 'foldwise[web]'") from None
 
-    bind, token, search, strategy = request.bind, request.token, request.search, request.strategy
-    if search not in _MODES:
-        raise DefinitionError(f"--search {search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
+    bind, token, strategy = request.bind, request.token, request.strategy
+    if request.search not in _MODES:
+        raise DefinitionError(f"--search {request.search!r}: expected {', '.join(_MODES[:-1])} or {_MODES[-1]}")
     local = bind in _LOOPBACK
     if not local and token is None:
         raise DefinitionError(f"--bind {bind!r} lets other machines in: give --token TEXT, or --token auto")
@@ -93,13 +92,13 @@ def serve(request: ServeRequest) -> None:
     settings = TableSettings(
         sessions_folder=folder,
         strategies=strategies or (strategy_folder(DEFAULT),),
-        search=search,
+        search=request.search,
         matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
         broker=request.broker,
         access=Access(token, local),
     )
     if stderr.is_terminal:
-        stderr.print("opening the strategies; the first time this compiles for a minute ...")
+        stderr.print("opening the strategies; the first time, compiling takes about a minute ...")
     app = make_app(settings)
     sock = listen(bind, request.port)
     shown = f"[{bind}]" if ":" in bind else "127.0.0.1" if bind in ("0.0.0.0", "::") else bind

@@ -34,7 +34,7 @@ from foldwise.search.explanation import explain
 from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
-from foldwise.search.settings import SearchSettings
+from foldwise.search.settings import SearchSettings, is_searchable
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
@@ -180,9 +180,9 @@ class SearchPlayer:
         return action, policy
 
     def observe(self, state: MatchState) -> None:
-        """Solve a street as soon as its card is known, also while the opponent is to act."""
+        """Solve a street as soon as its card is known, while the opponent is to act; on our turn `choose` does it."""
         betting = state.betting
-        if not betting.finished and self.settings.on(betting.round) is not None:
+        if not betting.finished and not state.is_turn() and self.settings.on(betting.round) is not None:
             self.policy(self._public(state))
 
     def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
@@ -332,8 +332,7 @@ def _key(state: PublicState, street: int) -> _Key:
 
 def check_searchable(table: StrategyPlayer) -> None:
     """Raise `DefinitionError` for a strategy whose game has no turn and river to solve."""
-    definition = table.definition
-    if definition.num_players != 2 or definition.board_sizes != (0, 3, 4, 5) or len(definition.deck) != 52:
+    if not is_searchable(table.definition):
         raise DefinitionError(
             f"search with {table.name}: expected heads-up hold'em with flop, turn and river; play it without search(...)"
         )

@@ -1,12 +1,26 @@
-"""What a searching player is asked to do."""
+"""The settings of a searching player."""
 
 from dataclasses import dataclass
 
+from foldwise.game.definition import GameDefinition
 from foldwise.search.gadgets import check_gadget
 from foldwise.search.modes import Mode, find_mode
 
 OFF = "off"
+AUTO = "auto"
 _TURN, _RIVER = 2, 3
+
+
+def is_searchable(definition: GameDefinition) -> bool:
+    """Whether a game has a turn and a river that can be solved."""
+    return definition.num_players == 2 and definition.board_sizes == (0, 3, 4, 5) and len(definition.deck) == 52
+
+
+def seat_search(mode: str, definition: GameDefinition) -> str:
+    """The mode of a seat at a table: `auto` is fast where search was measured to win (docs/search.md), else off."""
+    if mode != AUTO:
+        return mode
+    return "fast" if is_searchable(definition) and not definition.limit else OFF
 
 
 @dataclass(frozen=True)
@@ -15,7 +29,7 @@ class SearchSettings:
 
     mode: str = "fast"
     gadget: str = "combined"
-    turn: str | None = None  # a mode of its own, or off; None is that of the search
+    turn: str | None = None  # the turn's own mode, or "off"; None: the mode of the search
     river: str | None = None
 
     def __post_init__(self) -> None:
@@ -26,7 +40,7 @@ class SearchSettings:
                 find_mode(street)
 
     def on(self, street: int) -> Mode | None:
-        """The mode a street is searched in; None where the blueprint plays."""
+        """The mode in which a street is searched; None where the blueprint plays."""
         name = {_TURN: self.turn or self.mode, _RIVER: self.river or self.mode}.get(street, OFF)
         return None if name == OFF else find_mode(name)
 

@@ -1,4 +1,4 @@
-"""Playing in the browser: sessions begun, a websocket for each open table, the graph, and what is revealed afterwards."""
+"""Playing in the browser: new sessions, a websocket for each open table, the graph, and the reveal after a hand."""
 
 import asyncio
 import time
@@ -15,11 +15,12 @@ from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_messag
 from foldwise.web.guard import Flood
 from foldwise.web.opponents import Opponent
 from foldwise.web.scores import SessionScores
+from foldwise.web.session import Session
 from foldwise.web.sessions import Place, Sessions, UnknownSessionError
 from foldwise.web.solving import SolveQueue
 from foldwise.web.table_view import table_view
 
-_SILENT_SECONDS = 3600.0  # an open table nobody touches is closed; the page opens it again
+_SILENT_SECONDS = 3600.0  # an idle table is closed; the page reconnects when used
 
 
 class _Begin(Body):
@@ -41,12 +42,12 @@ class OfHand(OfSession):
 
 
 class _Message(Body):
-    """What a page says at its table: an action as `agent.human` reads it, or a wish for the next hand."""
+    """A message from the page: an action as `agent.human` reads it, or a request for the next hand."""
 
     session: str | None = Field(default=None, max_length=100)
     act: str | None = Field(default=None, max_length=40)
     next: bool = False
-    hand: int | None = None  # what the page saw when it said so: a second page of the session may be behind
+    hand: int | None = None  # the hand the page was showing: a second tab of the session may be behind
     moves: int | None = None
 
 
@@ -83,7 +84,7 @@ class PlayRoutes:
         return {"session": self._sessions.create("page", body.player, body.opponent, body.seed).token}
 
     def find(self, token: str) -> Place:
-        """A session of the page; those of the door have their own way."""
+        """A session begun on the page; sessions of the HTTP interface are not found here."""
         place = self._sessions.find(token)
         if place.session.settings.kind != "page":
             raise UnknownSessionError("no session has this token: begin a new one")
@@ -92,15 +93,18 @@ class PlayRoutes:
     async def _graph(self, request: Request, body: OfSession) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
-        return await self._looking.run(place.token, lambda: self._scores.curves(session.log_path, session))
+        return await self._queue(session).run(place.token, lambda: self._scores.curves(session.log_path, session))
 
     async def _reveal(self, request: Request, body: OfHand) -> dict[str, Any]:
         place = self.find(body.session)
         session = place.session
         if body.hand >= session.totals.hands:
             raise UnknownSessionError(f"hand {body.hand + 1} is not over: it is revealed at its end")
-        queue = self._looking if session.settings.opponent.search == "off" else self._solving
-        return await queue.run(place.token, lambda: self._scores.reveal(session, body.hand))
+        return await self._queue(session).run(place.token, lambda: self._scores.reveal(session, body.hand))
+
+    def _queue(self, session: Session) -> SolveQueue:
+        """Where a look at a session's hands is worked out: against a searching bot it has to solve."""
+        return self._looking if session.settings.opponent.search == "off" else self._solving
 
     async def _log(self, request: Request, body: OfSession) -> Response:
         path = self.find(body.session).session.log_path

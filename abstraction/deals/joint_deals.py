@@ -50,7 +50,7 @@ class JointDeals:
     def num_buckets(self) -> Int:
         """[S, 2]: buckets of each player on each street."""
         most: Int = self.buckets.max(axis=0)  # [2, S]
-        return (most.T + 1).astype(np.int32)
+        return (most.T + 1).astype(np.int32, order="C")  # as every other: kernels compile for one order
 
     @cached_property
     def fold_matrices(self) -> list[Float]:

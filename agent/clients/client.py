@@ -26,6 +26,7 @@ MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
 _COUNTED = "; further ones are counted, not shown"
 _THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
+_AT_ONCE_SECONDS = 0.002  # a line that takes longer to read was not there when it was asked for
 _log = logging.getLogger(__name__)
 
 
@@ -93,7 +94,9 @@ class Client:
     def _drive(self) -> bool:
         """Read and answer until the end of the match, or until relieved; the next role: False is the guard."""
         reader = StateReader(self._definition)
+        busy_since = time.monotonic()
         while True:
+            asked = time.monotonic()
             line = self._read_line()
             if line is None:
                 self._done.set()
@@ -108,6 +111,11 @@ class Client:
                 continue
             self.report.states += 1
             if self._watcher is not None and not self._player_busy:
+                now = time.monotonic()
+                # What was there already may have waited as long as the player was busy watching.
+                came = now if now - asked > _AT_ONCE_SECONDS else busy_since
+                limit_time(self._player, _THINKING_SHARE * (came + self._deadline_seconds - now))
+                busy_since = now
                 self._watcher.observe(state)
             if not state.is_turn():
                 continue
@@ -132,6 +140,7 @@ class Client:
                 if self.report.errors == 1:
                     _log.error("player failed; checked or folded at %r%s", line, _COUNTED, exc_info=error)
             self._answer(line, state, action)
+            busy_since = time.monotonic()
 
     def _guard(self) -> bool:
         """Watch the player's time; True when it was late and this thread has answered: the next role is the driver.

@@ -125,7 +125,9 @@ def read(name: str, folder: Path) -> Record:
 
 def _command() -> str:
     script = Path(sys.argv[0]).resolve()
-    words = [word for word in sys.argv[1:] if word != "--save"]
+    words = [
+        f"runs/{Path(word).name}" if Path(word).is_absolute() else word for word in sys.argv[1:] if word != "--save"
+    ]
     return shlex.join(["python", str(script.relative_to(ROOT)), *words])
 
 

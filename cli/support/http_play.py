@@ -27,6 +27,7 @@ class HttpSeat:
     hands: int
     patience_seconds: float
     output: Path | None
+    seed: int  # of the player
     as_json: bool
 
 
@@ -54,7 +55,7 @@ class HttpPlayResult(TypedDict):
 
 
 def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", seat: HttpSeat) -> int:
-    """Play at a table, log the hands, score them; 1 where the player failed."""
+    """Play at a table, log the hands and score them; returns 1 if the player failed."""
     from foldwise.agent.clients.http_client import HttpTable
     from foldwise.matches.report.hand_files import game_name
     from foldwise.matches.table.http_match import NAMES, play_http_match
@@ -81,7 +82,7 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
         folder.mkdir(parents=True, exist_ok=True)
         log = folder / "http.log"
         played = play_http_match(player, definition, table, hands, log, game, listen)
-        methods = _scores(log, definition, spec, NAMES[0], line) if played.hidden < hands else []
+        methods = _scores(log, definition, spec, seat.seed, NAMES[0], line) if played.hidden < hands else []
     report = played.report
     unit = 1000 / definition.big_blind / max(1, report.hands)
     result: HttpPlayResult = {
@@ -125,16 +126,17 @@ def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition"
 
 
 def _scores(
-    log: Path, definition: "GameDefinition", spec: "PlayerSpec", name: str, line: ProgressLine
+    log: Path, definition: "GameDefinition", spec: "PlayerSpec", seed: int, name: str, line: ProgressLine
 ) -> list[TableScore]:
     """Raw, all-in and, for a strategy, AIVAT."""
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.log_scores import score_log
-    from foldwise.matches.scoring.scorers import open_with_values
+    from foldwise.matches.scoring.scorers import aivat_by_seeds
 
-    known = [open_with_values(spec, default_jobs(), line.update)] if spec.kind == PlayerKind.STRATEGY else []
-    _, methods = score_log(log, definition, name, known, line.update)
+    is_strategy = spec.kind == PlayerKind.STRATEGY
+    aivat = aivat_by_seeds(definition, [spec], default_jobs(), line.update)((seed,)) if is_strategy else None
+    _, methods = score_log(log, definition, name, aivat, line.update)
     return [
         {
             "method": method.method,

@@ -324,16 +324,21 @@ def answer_place(payload: bytes) -> LinePlace:
 
 
 class DropLog:
-    """One log line for each dropped message; a flood is counted instead, so that it fills no disk."""
+    """A log line for the first message dropped for a reason, the tenth, the hundredth and so on: a flood fills no disk."""
 
-    MOST_LINES = 100
+    MOST_REASONS = 100
 
     def __init__(self) -> None:
         self.dropped = 0
+        self._counts: dict[str, int] = {}
 
     def add(self, topic: str, error: MessageError) -> None:
         self.dropped += 1
-        if self.dropped <= self.MOST_LINES:
-            _log.warning("message on %r dropped: %s", topic[:200], error)
-        if self.dropped == self.MOST_LINES:
-            _log.warning("%d messages dropped: further ones are only counted", self.dropped)
+        reason = str(error)
+        if reason not in self._counts and len(self._counts) >= self.MOST_REASONS:
+            reason = "other reasons"
+        count = self._counts[reason] = self._counts.get(reason, 0) + 1
+        if count == 1:
+            _log.warning("message on %r dropped: %s", topic[:200], reason)
+        elif str(count).rstrip("0") == "1":
+            _log.warning("%d messages dropped: %s", count, reason)

@@ -298,7 +298,7 @@ def score_hand(rules, known, other, deals, root_mean, actions, work):
     known.particles.weights[0, :] = work.start
     other.particles.nodes[0] = 0
     other.particles.weights[0, 0] = 1.0
-    count, num_theirs = 1, 1
+    count, num_theirs = np.int64(1), np.int64(1)  # a literal would have all that is called compiled for it too
     score = root_mean - state_value(known, np.int64(0), 0, other.buckets[0], hand[SPENT], hand[SPENT + 1])
     acted_known, acted_other = False, False
     kind = 0

@@ -25,7 +25,7 @@ def follow_public(seat, rules, hand, position, hand_number, actions, scratch):  
         if kind == FOLD:
             node = call_child(seat.tree, node)  # nobody asks for it
         elif hand[PLAYER] == position:
-            node = follow_own(seat, hand, node, kind, raise_to, 0, not acted, hand_number, scratch)
+            node = follow_own(seat, hand, node, kind, raise_to, np.int64(0), not acted, hand_number, scratch)
             acted = True
         else:
             node = follow_opponent(seat, hand, node, kind, raise_to, hand_number, scratch)

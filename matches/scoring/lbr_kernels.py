@@ -271,7 +271,7 @@ def play_hand(rules, tables, seat, bets, view, hands, cards, me, number, from_st
     hand = work.hand
     start_hand(rules, hand)
     node = np.int64(0)
-    acted = False
+    acted = bool(0)  # the literal False would have all that is called compiled for it too
     num_seen = 0
     equity_street, exact = -1, False
     while hand[FINISHED] == 0:

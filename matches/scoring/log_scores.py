@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored afterwards by every method that applies. Every hand is played again."""
+"""Score any ACPC log of two players by every method that applies. Every hand is replayed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.payoffs import payoffs
-from foldwise.matches.scoring.aivat import Aivat
-from foldwise.matches.scoring.aivat_values import Values
 from foldwise.matches.scoring.all_in import expected_values, is_all_in
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.matches.table.hand import format_value
@@ -25,7 +22,7 @@ Listener = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class MethodScore:
-    """What a player wins a hand by one method. Hands are independent: those of a duplicate pair are in two logs."""
+    """What a player wins per hand by one method. Hands are independent: a duplicate pair is split over two logs."""
 
     method: str  # raw, all-in or aivat
     estimate: Estimate
@@ -35,10 +32,10 @@ def score_log(
     path: Path,
     definition: GameDefinition,
     player: str | None,
-    known: Sequence[tuple[StrategyPlayer, Values]],
+    aivat: Callable[[LoggedHand, int], float] | None,
     listen: Listener,
 ) -> tuple[str, list[MethodScore]]:
-    """The player's name and scores. `known`: his strategy with its values, then his opponent's; either may be missing."""
+    """The player's name and scores; by AIVAT where it is given."""
     lines = list(state_lines(path))
     if not lines:
         raise DefinitionError(f"log {str(path)!r}: no STATE lines; give a dealer's .log file")
@@ -47,8 +44,8 @@ def score_log(
         "raw": lambda hand, position: hand.values[position],
         "all-in": lambda hand, position: (hand.values if hand.hidden else expected_values(hand))[position],
     }
-    if known:
-        methods["aivat"] = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None))).score
+    if aivat is not None:
+        methods["aivat"] = aivat
     values = np.empty((len(methods), len(lines)))
     all_in_known = True
     for number, line in enumerate(lines):
@@ -57,7 +54,7 @@ def score_log(
         _check_values(hand)
         position = _position(hand, name)
         all_in_known = all_in_known and not (hand.hidden and is_all_in(line))
-        if known and hand.hidden:
+        if aivat is not None and hand.hidden:
             raise FormatError(
                 f"hand {hand.number}: not all hole cards are known: AIVAT needs them; score it without --strategy"
             )
@@ -65,7 +62,7 @@ def score_log(
         if number % _REPORT_HANDS == 0:
             listen(f"{number} hands", number / len(lines))
     unit = definition.big_blind
-    # An all-in whose cards were not shown has no expectation; hands left out by how they ended would bend the mean.
+    # An all-in with hidden cards has no expectation, and leaving hands out by how they ended would bias the mean.
     scores = [MethodScore(method, estimate(row, unit)) for method, row in zip(methods, values)]
     return name, [score for score in scores if all_in_known or score.method != "all-in"]
 
@@ -79,7 +76,7 @@ def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
 
 
 def _check_values(hand: LoggedHand) -> None:
-    """What the log says that a hand paid is what its betting and cards pay, where all of these are known."""
+    """Check that the log's values are what betting and cards pay, if all cards are known."""
     values = payoffs(hand.betting, hand.hole_cards, hand.board)
     if values is None:
         if abs(sum(hand.values)) > _HALF_DIGIT * len(hand.values):

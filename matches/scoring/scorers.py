@@ -48,14 +48,14 @@ def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
 
 
 def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
-    """A strategy as a player, and its values: kept beside the strategy, made at the first use."""
+    """A strategy as a player, and its values, which are computed at first use and kept beside the strategy."""
     opened = OpenStrategy(spec.folder)
     player = opened.player(parse_postprocess(spec), 0, spec.translation or DEFAULT_TRANSLATION)
     return player, strategy_values(opened, threads, listen)
 
 
 def strategy_values(opened: OpenStrategy, threads: int, listen: Listener) -> Values:
-    """Kept beside the strategy, made at the first use."""
+    """The values kept beside the strategy, computed at first use."""
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(
@@ -80,7 +80,7 @@ def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int,
 
 
 def chips_scorer(run: Run, line: str, first: int) -> list[float]:
-    """What the log says."""
+    """The values in the log."""
     return line_values(line)
 
 
@@ -88,8 +88,8 @@ def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int,
     """Played hands without the luck that one strategy, or both, explain."""
     check_score("aivat", plan.players)
     letters = [letter for letter, spec in zip("AB", plan.players) if spec.kind == PlayerKind.STRATEGY]
-    make = _searching_scores if any(map(is_searching, plan.players)) else _table_scores
-    scores = make(plan, definition, letters, threads, listen)
+    specs = [plan.players["AB".index(letter)] for letter in letters]
+    score_as = aivat_by_seeds(definition, specs, threads, listen)
     planned = 2 * plan.hands * plan.repeat
     numbers = count(1)
 
@@ -97,42 +97,36 @@ def make_aivat_scorer(plan: MatchPlan, definition: GameDefinition, threads: int,
         number = next(numbers)
         listen(f"{number} hands scored", min(1.0, number / planned))
         position = first if letters[0] == "A" else 1 - first
-        won = scores(run)(parse_state_line(line, definition), position)
+        by_letter = dict(zip(run.order, run.player_seeds()))
+        won = score_as(tuple(by_letter[letter] for letter in letters))(parse_state_line(line, definition), position)
         return [won, -won] if position == 0 else [-won, won]
 
     return score
 
 
-def _table_scores(
-    plan: MatchPlan, definition: GameDefinition, letters: Sequence[str], threads: int, listen: Listener
-) -> Callable[[Run], HandScore]:
-    """Scores for the first of `letters`; they do not depend on the run, since readings are averaged over."""
-    known = [open_with_values(plan.players["AB".index(letter)], threads, listen) for letter in letters]
-    aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None)))
-    return lambda run: aivat.score
+def aivat_by_seeds(
+    definition: GameDefinition, specs: Sequence[PlayerSpec], threads: int, listen: Listener
+) -> Callable[[tuple[int, ...]], HandScore]:
+    """What the first of one or two strategies wins in a hand, for the seeds they played by.
 
+    Tables need no seed, since readings are averaged over. A searching player is asked again, with the seed of the run.
+    """
+    if not any(map(is_searching, specs)):
+        known = [open_with_values(spec, threads, listen) for spec in specs]
+        aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None)))
+        return lambda seeds: aivat.score
+    from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both  # loads the solver
 
-def _searching_scores(
-    plan: MatchPlan, definition: GameDefinition, letters: Sequence[str], threads: int, listen: Listener
-) -> Callable[[Run], HandScore]:
-    """The same where a player searches: he is asked again, with the seed of the run."""
-    from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both  # loads what solves
-
-    specs = [plan.players["AB".index(letter)] for letter in letters]
     values = [strategy_values(OpenStrategy(spec.folder), threads, listen) for spec in specs]
 
     @lru_cache(maxsize=1)  # runs are scored one after the other
-    def scorer(name: str, seeds: tuple[int, ...]) -> HandScore:
+    def searching(seeds: tuple[int, ...]) -> HandScore:
         asked = [rows_player(make_player(spec, seed)) for spec, seed in zip(specs, seeds)]
         if len(asked) == 1:
             return RowsScorer(definition, asked[0], values[0]).score
         return score_both(definition, asked, values)
 
-    def of_run(run: Run) -> HandScore:
-        by_letter = dict(zip(run.order, run.player_seeds()))
-        return scorer(run.name, tuple(by_letter[letter] for letter in letters))
-
-    return of_run
+    return searching
 
 
 def expectation_pairs(
@@ -156,7 +150,7 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> MatchResult:
-    """A match scored by its boards, its hands played in memory for comparison. Continues what is there."""
+    """A match scored by its boards; its hands are played in memory for comparison. Continues an existing folder."""
     board_values = load_score(SCORES[plan.score].board_values)
     start = time.monotonic()
     matches: list[Float] = []

@@ -61,14 +61,15 @@ class RootMatch:
         self.search = search
         self.table = table
         self.rivers = rivers  # drawn where a turn ends
-        # A branch whose probability times chips is less than this part of the root's is walked with its share, for all of it.
+        # A branch whose probability times chips is below this share of the root's is walked with a matching probability
+        # and weighted up accordingly.
         self.least = least
         self._rows = TableRanges(table)
         self._values = BlueprintValues(self._rows, shared_workspace(), 2)
         self._rng = np.random.default_rng(seed)
 
     def gain(self, root: TurnRoot, position: int) -> float:
-        """How many more chips a hand that reaches the root wins in `position` by searching than by the table's rows."""
+        """How many more chips per hand that reaches the root `position` wins by searching than by the table's rows."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         least = self.least * mass * root.betting.max_spent
         won = self._value(root.number, root.betting, root.board, root.ranges, position, least)

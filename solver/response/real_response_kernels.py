@@ -300,7 +300,7 @@ def walk_flop(tree, abstraction, evaluator, policy, symmetries, flop, last, best
     nodes = tree.nodes
     for i in range(3):
         work.board[i] = flop[i]
-    street = 1
+    street = np.int64(1)  # a literal would have all that is called compiled for it too
     enter_street(tree, abstraction, evaluator, policy, symmetries, street, last, work)
     while True:
         card = next_representative(symmetries, street, work) if street != last else 52

@@ -2,7 +2,7 @@
 
 All public cards are drawn at once, and then hands of both players (pcs), of the traverser (opcs) or of the opponent
 (spcs) as a vector. Games with a card abstraction draw boards from the deck; games of few deals are cut into the parts
-that public chance makes of them. Settings of pruning are for the walks over single deals and change nothing here.
+that public chance makes of them. Pruning settings are for walks over single deals and have no effect here.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ RUN_OUT_CARDS = 5  # of a game with one betting round
 
 
 def split_by_public_chance(joint: JointDeals) -> PartSet:
-    """A small game's deals cut by what both players see: parts whose hands never meet across them.
+    """A small game's deals, split by public information: hands of different parts never meet.
 
     In Leduc a part is a card on the board; in Kuhn and Bluff nothing is public and there is one part. A hand is a
     player's sequence of buckets. The matrices hold chance's probabilities within the part.

@@ -53,15 +53,24 @@ Board = TypeVar("Board", ShowdownBoard, LaneBoard)
 
 _RIVER_CARDS = 5
 _NUM_RIVERS = 48
-_HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
+_HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _LEAST_MASS = 1e-300
 _VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
 _RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
 
 
+@lru_cache(maxsize=4096)
+def _learning(schedule: Schedule, iteration: int) -> Rules:
+    """What a schedule says of one iteration."""
+    positive, negative, sum_factor, sum_weight, floor = (
+        np.float32(step[0]) for step in schedule(np.array([float(iteration)]))
+    )
+    return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
+
+
 @dataclass
 class _Thread:
-    """Memory of one thread, and what it walks: of all boards, and of a sample, whose boards are places in it."""
+    """Memory of one thread, and the pieces it walks, of all boards and of a sample (boards numbered within the sample)."""
 
     pieces: Ints
     places: Ints
@@ -83,7 +92,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 
 
 class Subgame:
-    """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
+    """A public state on the turn or the river, two ranges by pair number, and what has been learned about it.
 
     `schedule` is a name of `samplers.FULL_WIDTH` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
@@ -140,7 +149,9 @@ class Subgame:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
             runs = gather_leaves(self.nodes, self._leaves)
             shares, samples = (share_boards(runs, count, threads) for count in (num_boards, rivers))
-        self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
+        self.samples_per_visit = (
+            1 if self._on_river else _NUM_RIVERS // rivers
+        )  # iterations until all rivers were walked
         self._blocks = cut_blocks(self.nodes, self._leaves, runs)
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
@@ -224,11 +235,11 @@ class Subgame:
         return found
 
     def child(self, at: int, action: Action) -> int:
-        """Where an action leads from a node; at a node where a card is dealt, after the card."""
+        """The node after an action; at a node where a card is dealt, after the card."""
         return self.node_at((*self.paths[at], action))
 
     def actions_at(self, at: int) -> list[Action]:
-        """Actions of a decision, in the order of its rows; of a node where a card is dealt, those after it."""
+        """Actions of a decision, in the order of its rows; at a node where a card is dealt, those after it."""
         return [self.paths[child][-1] for child in children(self.nodes, self._decision(at))]
 
     def _decision(self, at: int) -> int:
@@ -254,14 +265,13 @@ class Subgame:
         for t in range(self.iteration + 1, self.iteration + iterations + 1):
             visit, part = divmod(t - 1, self.samples_per_visit)
             shares = self._sample(visit, part)
-            rules = self._rules(t)
-            river_rules = rules if visit + 1 == t else self._rules(visit + 1)
+            rules, river_rules = _learning(self._schedule, t), _learning(self._schedule, visit + 1)
             for traverser in range(2):
                 self._learn(traverser, rules, river_rules, shares)
         self.iteration += iterations
 
     def _sample(self, visit: int, part: int) -> list[Ints]:
-        """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
+        """The pieces of each thread in one iteration: a part of the rivers, reshuffled once all have been visited."""
         if self.samples_per_visit == 1:
             return [thread.pieces for thread in self._threads]
         order = _river_order(visit).reshape(self.samples_per_visit, -1)[part]
@@ -271,12 +281,6 @@ class Subgame:
             pieces[:, 2] = order[thread.places[:, 2]]
             shares.append(pieces)
         return shares
-
-    def _rules(self, iteration: int) -> Rules:
-        """What the schedule says of one iteration."""
-        steps = self._schedule(np.array([float(iteration)]))
-        positive, negative, sum_factor, sum_weight, floor = (np.float32(step[0]) for step in steps)
-        return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
 
     def _learn(self, traverser: int, rules: Rules, river_rules: Rules, shares: list[Ints]) -> None:
         choice = self._choice
@@ -305,7 +309,7 @@ class Subgame:
         group_values[:] = 0.0
         board_weight = np.float32(num_samples) * self._board_weight
         walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
-        work = list(zip(self._threads, shares))
+        work = [(thread, share) for thread, share in zip(self._threads, shares) if share.size]
         self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
         np.add.reduce(group_values, axis=0, out=self._leaf_values)
         if not self._has_trunk:
@@ -362,9 +366,9 @@ class Subgame:
     # What was learned
 
     def exploitability(self) -> Exploitability:
-        """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached.
+        """Exact exploitability of the average strategies, in thousandths of the big blind per time this state is reached.
 
-        Both come with the ranges given, also where a gadget stood before the solve; nobody leaves frozen rows.
+        Both players have the ranges given, even if the solve used a gadget; frozen rows are not responded at.
         """
         unit = 1000.0 / (self.state.definition.big_blind * self._pair_mass)
         best = [unit * float(self._ranges[p] @ self._root_values(p, "best")) for p in range(2)]
@@ -394,7 +398,7 @@ class Subgame:
         return out
 
     def values_at(self, at: int, river: int | None, player: int, kind: Kind = "average") -> Float:
-        """The same at a node on the river, against the other's reach there; the river being dealt costs nothing.
+        """The same at a node on the river, against the other's reach there; the river card is taken as dealt.
 
         `at` may be the node at which the river is dealt. With kind "best" the response begins at the node.
         """
@@ -430,7 +434,7 @@ class Subgame:
         return out
 
     def action_values(self, kind: Kind = "average") -> Float:
-        """What each hand of the player to act at the root wins by each action there: [actions, 1326], as `values`."""
+        """What each hand of the player to act at the root wins by each action there: [actions, 1326], as in `values`."""
         player, num_actions = self.state.player_to_act, len(self.actions)
         first = int(self.nodes[0]["first_child"])
         if self._on_river:
@@ -443,7 +447,7 @@ class Subgame:
         return out
 
     def reach(self, at: int, player: int, river: int | None = None) -> Float:
-        """A player's range at a node, [1326]: as given, times what his average strategy plays on the way."""
+        """A player's range at a node, [1326]: as given, times the probabilities of his average strategy on the path."""
         out = self.ranges[player].copy()
         on_board = np.zeros(NUM_PAIRS)
         on_board[self.board.pairs] = 1.0
@@ -477,9 +481,10 @@ class Subgame:
         return out
 
     def start_from(self, earlier: "Subgame", iteration: int | None = None) -> None:
-        """Begin with what an earlier solve of the same state learned, wherever both trees have an action.
+        """Start from what an earlier solve of the same state learned, for the actions both trees have.
 
-        `iteration` is the one the schedule goes on after, by default the earlier's last: a smaller number forgets faster.
+        `iteration` is the one after which the schedule continues, by default the earlier solve's last: a smaller number
+        forgets faster.
         """
         if earlier.state != self.state or not np.array_equal(earlier.board.pairs, self.board.pairs):
             raise DefinitionError("a start from the solve of another state: expected the same betting and board")

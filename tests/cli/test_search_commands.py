@@ -11,10 +11,12 @@ from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.cli.support.search_option import searching, with_search
 from foldwise.game.errors import DefinitionError
+from foldwise.game.library import find_definition
 from foldwise.matches.plan import MatchPlan
 from foldwise.search.modes import MODES, Budget
 from foldwise.search.player import SearchPlayer
 from foldwise.search.players import check_plays_tables, is_searching, make_player
+from foldwise.search.settings import seat_search
 from tests.support.made_strategies import made_player, short_hunl
 
 TEXTS = ("f c", "f c", "f c a | f c", "f c a | f c")
@@ -146,3 +148,18 @@ def test_a_match_in_memory_reports_its_solves(made_up, tmp_path):
     for run_ in plan.runs(0):
         _play_memory_run(run_, again, None)
         assert run_.log_path(again).read_bytes() == run_.log_path(tmp_path).read_bytes()
+
+
+@pytest.mark.parametrize(("game", "expected"), [("hunl", "fast"), ("limit", "off"), ("leduc", "off")])
+def test_a_seat_searches_by_itself_in_no_limit_holdem_only(game, expected):
+    definition = find_definition(game)
+    assert seat_search("auto", definition) == expected
+    assert seat_search("normal", definition) == "normal"
+
+
+def test_auto_leaves_other_players_and_a_named_search_as_they_are(made_up, monkeypatch):
+    manifest = SimpleNamespace(definition=short_hunl(500).to_text())
+    monkeypatch.setattr("foldwise.abstraction.strategy.Strategy", lambda folder: SimpleNamespace(manifest=manifest))
+    assert str(searching(parse_player("strategy:folder|purify"), "auto")) == "strategy:folder|search(fast) | purify"
+    for text in ("bot:call", "strategy:folder|search(deep)"):
+        assert str(searching(parse_player(text), "auto")) == text

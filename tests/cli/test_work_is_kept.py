@@ -77,7 +77,7 @@ def test_compare_keeps_its_result_and_goes_on_from_its_cells(leduc, tmp_path, ca
 
     words = ("compare", leduc, "--opponents", "bot:call", "bot:random", "--variants", "none,purify", "--hands", 200)
     whole = result(capsys, *words, "-o", tmp_path / "whole")
-    assert "add --resume to go on with it, --overwrite" in refused(capsys, *words, "-o", tmp_path / "whole")
+    assert "add --resume to continue it, --overwrite" in refused(capsys, *words, "-o", tmp_path / "whole")
     played = []
     play = Table._play
 
@@ -193,4 +193,4 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path):
         if process.poll() is None:
             process.kill()
     assert process.returncode == 130
-    assert f"interrupted: go on with: foldwise match -o {folder} --resume" in err
+    assert f"interrupted: continue with: foldwise match -o {folder} --resume" in err

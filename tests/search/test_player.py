@@ -76,7 +76,8 @@ def test_a_hand_taken_up_in_the_middle_is_played_as_one_followed_from_the_start(
     follower = player(threads=3)
     position = state.player_to_act
     for k in range(4, len(words) + 1):
-        follower.observe(at(betting(*words[:k]), position))
+        seen = at(betting(*words[:k]), position)
+        (follower.choose if seen.is_turn() else follower.observe)(seen)
     followed = follower.policy(public(state))
     assert followed.actions == fresh.actions
     assert np.array_equal(followed.rows, fresh.rows)
@@ -168,6 +169,16 @@ def test_values_of_the_alternative_add_up_to_zero():
     meets = RangeShowdown(BOARD).fold(ranges[1])
     taken = (values[0] - shared[0])[live] / meets[live]
     assert np.ptp(taken) < 1e-9  # every hand the same, in chips for each pair of hands
+
+
+def test_a_decision_takes_as_long_as_its_solve():
+    """Not solved while watching, where the reported time would miss it."""
+    state = betting(*LINES["turn's root"])
+    searching = player()
+    searching.observe(at(state))
+    assert searching.report.solves == 0
+    searching.observe(at(state, 1 - state.player_to_act))
+    assert searching.report.solves == 1
 
 
 def test_out_of_time_the_blueprint_answers_and_says_so_once(caplog):

@@ -23,9 +23,10 @@ SECONDS = 600.0  # of any wait: the machine may be busy, and the first call of a
 
 
 class ServerProcess:
-    """`foldwise serve --json` as a process of its own."""
+    """`foldwise serve --json` as a process of its own, which searches only where a test asks for it."""
 
     def __init__(self, *arguments: str):
+        arguments = arguments if "--search" in arguments else (*arguments, "--search", "off")
         words = [sys.executable, "-m", "foldwise.cli.main", "serve", *arguments, "--no-open", "--json"]
         self.process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None

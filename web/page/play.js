@@ -58,8 +58,8 @@ class Table {
     const name = el("input", { id: "name", type: "text", maxlength: 40, value: settings.player || "you", autocomplete: "nickname" });
     const begin = el("button", { class: "primary", id: "sit", type: "submit" }, "Sit down");
     const onlyStrategies = () => {
-      const isBot = opponent.value.startsWith("bot:");
-      post.disabled = search.disabled = isBot;
+      post.disabled = opponent.value.startsWith("bot:");
+      search.disabled = !offered.opponents.find((one) => one.name === opponent.value).searchable;
     };
     opponent.addEventListener("change", onlyStrategies);
     onlyStrategies();
@@ -73,9 +73,8 @@ class Table {
       event.preventDefault();
       begin.disabled = true;
       say("");
-      const bot = opponent.value.startsWith("bot:");
-      const wish = { name: opponent.value, postprocess: bot ? "none" : post.value, search: bot ? "off" : search.value };
-      keep("settings", { ...wish, speed: speed.value, reveal: reveal.value, player: name.value });
+      const wish = { name: opponent.value, postprocess: post.disabled ? "none" : post.value, search: search.disabled ? "off" : search.value };
+      keep("settings", { ...wish, search: search.value, speed: speed.value, reveal: reveal.value, player: name.value });
       try {
         const body = { player: name.value || "you", opponent: wish };
         if (seed.value !== "") body.seed = Number(seed.value);

@@ -1,9 +1,9 @@
 """The client: plays every game without a fault, and answers on time whatever its player does."""
 
-import asyncio
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -155,6 +155,31 @@ def test_player_that_comes_back_plays_on():
     theirs.close()
 
 
+def test_time_spent_watching_is_taken_from_the_decision_that_waited(monkeypatch):
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr("foldwise.agent.clients.client.time", clock)
+
+    class Watching:
+        def __init__(self):
+            self.limits = []
+
+        def limit_time(self, seconds):
+            self.limit = seconds
+
+        def observe(self, state):
+            clock.now += 0.0 if state.is_turn() else 30.0
+
+        def choose(self, state):
+            self.limits.append(self.limit)
+            clock.now += 7.0
+            return CALL_ACTION
+
+    player = Watching()
+    watched = b"MATCHSTATE:1:0:cc/:|2hAc/5sKs7s\r\n"
+    _run(player, FIRST + watched + CHECKED, 100.0)
+    assert player.limits == [80.0, pytest.approx(0.8 * 70.0)]  # the third line was there while the second was watched
+
+
 def test_stuck_player_does_not_keep_the_client_alive():
     stuck = threading.Event()
     report, answers = _run(Scripted(lambda state: stuck.wait(300)), FIRST + CHECKED, 0.02)
@@ -191,9 +216,7 @@ async def test_every_bot_plays_every_game_without_a_fault(game, tmp_path):
     for number, name in enumerate(BOT_CODES):
         table = Table(make_settings(text, 6, number), tmp_path)
         bots = [Bot(name, 1), Bot("random", 2), Bot("strength", 3)][: definition.num_players]
-        reports = await asyncio.gather(
-            *(asyncio.to_thread(play_match, bot, definition, "127.0.0.1", port) for bot, port in zip(bots, table.ports))
-        )
+        reports = await table.seat(definition, *bots)
         outcome = await table.finish()
         assert outcome.completed
         assert outcome.complaints() == []
