@@ -5,7 +5,7 @@ import numpy as np
 from foldwise.game.arrays import Ints, aligned_zeros
 from foldwise.game.hands.showdown import empty_lane_sums
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.solver.subgame.decision_kernels import CHUNK
+from foldwise.solver.subgame.fused_kernels import CHUNK
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
 from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks

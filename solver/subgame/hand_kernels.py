@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.solver.subgame.decision_kernels import learn_decision
+from foldwise.solver.subgame.fused_kernels import learn_decision
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
 FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody learns there, nor responds

@@ -15,7 +15,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
 from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.subgame.decision_kernels import play_and_add, play_decision, share_reach
+from foldwise.solver.subgame.fused_kernels import play_and_add, play_decision, share_reach
 from foldwise.solver.subgame.hand_kernels import FROZEN, value_decision
 
 

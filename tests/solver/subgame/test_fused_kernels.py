@@ -8,7 +8,7 @@ import pytest
 from foldwise.game.arrays import Single, aligned_zeros
 from foldwise.game.compiled import kernel
 from foldwise.solver.subgame.cut import padded
-from foldwise.solver.subgame.decision_kernels import (
+from foldwise.solver.subgame.fused_kernels import (
     CHUNK,
     learn_decision,
     play_and_add,
