@@ -12,7 +12,7 @@ from foldwise.game.compiled import kernel
 from foldwise.solver.subgame.fused_kernels import learn_decision
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
-FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody learns there, nor responds
+FROZEN = 1  # `detail` of a decision with fixed rows: nobody learns or responds there
 
 
 class Rules(NamedTuple):

@@ -54,7 +54,7 @@ def _settle(nodes, block_nodes, kind, traverser, board, frames):
     reach_at = frames.reach_at[1 - traverser]
     for first in range(0, count, WIDTH):
         for lane in range(WIDTH):
-            i = frames.ends[min(first + lane, count - 1)]  # lanes left over do the last one again
+            i = frames.ends[min(first + lane, count - 1)]  # spare lanes repeat the last one
             node = nodes[block_nodes[i]]
             lanes.picked[lane] = reach_at[i]
             lanes.targets[lane] = i

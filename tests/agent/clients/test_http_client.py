@@ -1,4 +1,4 @@
-"""The agent at HTTP tables: at our own over real HTTP, and at servers that answer as servers in the wild do."""
+"""The agent at HTTP tables: at our own over real HTTP, and at servers with the quirks of real ones."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ CUT = "the connection is cut"
 
 
 class Script:
-    """A server that gives prepared answers, one a call, and keeps what it was asked."""
+    """A server that gives prepared answers, one per call, and records the requests."""
 
     def __init__(self, answers):
         self.calls: list[tuple[str, dict]] = []
@@ -135,7 +135,7 @@ def test_hidden_cards_are_no_obstacle(tmp_path, capsys):
 
 
 def test_lost_answer_is_asked_for_again(capsys):
-    """The connection breaks at `act`; the server had taken the action, and gives the hand in play back."""
+    """The connection breaks at `act`; the server had accepted the action, and returns the hand in play."""
     answers = [start(), CUT, {**start(action="b200c/"), "board": BOARD[:3]}, end("b200c/kk/kk/kk", BOARD, 200)]
     with Script(answers) as server:
         code, result, _ = run(server.url, "--hands", "1", capsys=capsys)
