@@ -48,7 +48,7 @@ class Cards(NamedTuple):
     share: float  # of a board among those two hands may see
 
 
-class Frames(NamedTuple):
+class BettingFrames(NamedTuple):
     """The states from the root to where the walk is."""
 
     hands: Int  # [D, NUM_FIELDS]
@@ -112,9 +112,7 @@ class RealBetsResponse:
         capacity = _FIRST_CAPACITY
         while True:
             frames = _make_frames(definition, capacity, num_hands, most_actions)
-            walked = kernels.respond(
-                self._rules, seat, agent, self._cards, self._most_states, frames, self._memory
-            )
+            walked = kernels.respond(self._rules, seat, agent, self._cards, self._most_states, frames, self._memory)
             if walked == kernels.TOO_MANY:
                 raise DefinitionError(
                     f"more than {self._most_states:,} states of betting where one player may bet every chip: expected a "
@@ -130,11 +128,10 @@ def _check_small(definition: GameDefinition) -> None:
     sizes = definition.board_sizes
     boards = comb(len(definition.deck), sizes[-1])
     if definition.num_hole_cards != 1 or definition.num_rounds > 2 or sizes[0] or boards > _MOST_BOARDS:
-        hole = definition.num_hole_cards
         raise DefinitionError(
-            f"{hole} hole card{'s' if hole > 1 else ''}, {definition.num_rounds} rounds and {boards:,} boards: a response with "
-            f"real bets is for one hole card, one or two rounds and at most {_MOST_BOARDS} boards, all dealt after the "
-            "first round; 'foldwise lbr' measures larger games"
+            f"hole cards {definition.num_hole_cards}, rounds {definition.num_rounds}, boards {boards:,}: a response with real "
+            f"bets is for 1 hole card, 1 or 2 rounds and at most {_MOST_BOARDS} boards, dealt after the first round; "
+            "'foldwise lbr' measures larger games"
         )
 
 
@@ -167,9 +164,9 @@ def _make_cards(player: StrategyPlayer) -> Cards:
     )
 
 
-def _make_frames(definition: GameDefinition, capacity: int, num_hands: int, most_actions: int) -> Frames:
+def _make_frames(definition: GameDefinition, capacity: int, num_hands: int, most_actions: int) -> BettingFrames:
     depth = definition.num_rounds * (MAX_ACTIONS_PER_ROUND + 1) + 1
-    return Frames(
+    return BettingFrames(
         hands=np.zeros((depth, NUM_FIELDS), np.int64),
         kinds=np.zeros(depth, np.int64),
         codes=np.zeros(depth, np.int64),

@@ -4,7 +4,7 @@
 The walk is over real betting, depth first, with a frame for each state on the way. A frame holds the real hand, the agent's
 particles (abstract nodes where its tracker may stand, with a weight for each of its hands there) and, for each hand of
 the responder, what it wins times the agent's weights. n: hands, P: particles, D: frames, A: actions of a node, B: boards.
-`frames` and `cards` are `real_bets.Frames` and `real_bets.Cards`; frame d + 1 is always a child of frame d.
+`frames` and `cards` are `real_bets.BettingFrames` and `real_bets.Cards`; frame d + 1 is always a child of frame d.
 
 What may happen in a state is numbered, so that one loop serves all three kinds of states: -1 folds, 0 calls, above that are
 the chips of a raise; where a card is dealt, the boards from 1 on.
@@ -176,7 +176,9 @@ def settle_frame(agent, cards, frames, at, work):
     for h in range(work.played.size):
         total = 0.0
         for other in range(work.played.size):
-            total += work.played[other] * (cards.meets[board, h, other] if folded >= 0 else cards.beats[board, h, other])
+            total += work.played[other] * (
+                cards.meets[board, h, other] if folded >= 0 else cards.beats[board, h, other]
+            )
         frames.values[at, h] = at_stake * total
 
 
@@ -196,7 +198,10 @@ def combine(cards, frames, at):
 
 @kernel
 def respond(rules, seat, agent, cards, most_states, frames, work):
-    """Best response to the agent in position `agent`: states walked, or FULL or TOO_MANY; values by hand in `frames.values[0]`."""
+    """Best response to the agent in position `agent`; its values by hand stand in `frames.values[0]`.
+
+    Returns the number of states walked, or FULL or TOO_MANY.
+    """
     start_hand(rules, frames.hands[0])
     frames.counts[0] = 1
     frames.nodes[0, 0] = 0

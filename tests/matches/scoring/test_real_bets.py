@@ -1,5 +1,6 @@
 """Best responses with real bets: against plain Python, against all pure strategies, and against the abstract game."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from foldwise.abstraction.deals.joint_deals import EnumeratedViews
 from foldwise.agent.following.tracker import make_seat
 from foldwise.agent.mappings.translation import TRANSLATIONS
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.cli.main import main
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import find_definition
@@ -125,8 +127,8 @@ def test_wins_at_least_what_any_strategy_wins():
 @pytest.mark.parametrize(
     "definition, words",
     [
-        (short_hunl(), "2 hole cards, 4 rounds and 2,598,960 boards"),
-        (replace(KUHN, num_board_cards=(1,)), "1 hole card, 1 rounds and 3 boards"),
+        (short_hunl(), "hole cards 2, rounds 4, boards 2,598,960"),
+        (replace(KUHN, num_board_cards=(1,)), "hole cards 1, rounds 1, boards 3"),
     ],
 )
 def test_refuses_a_game_with_too_many_cards(definition, words):
@@ -137,3 +139,31 @@ def test_refuses_a_game_with_too_many_cards(definition, words):
 def test_refuses_a_game_with_too_many_chips():
     with pytest.raises(DefinitionError, match="more than 1,000 states of betting"):
         RealBetsResponse(made(replace(KUHN, stacks=(2000, 2000)), "f c 1p a"), most_states=1000).run()
+
+
+def test_the_command_says_what_it_measured(tmp_path, capsys):
+    """No-limit Kuhn, solved: the responder gains by real bets alone, and post-processing and translation matter."""
+    (tmp_path / "kuhn.game").write_text(KUHN.to_text())
+    config = tmp_path / "kuhn.toml"
+    config.write_text(
+        'game = "kuhn.game"\n[bets]\nstreets = ["f c 1p a"]\n[solver]\nsampler = "cfr+"\niterations = 500\n'
+    )
+    assert main(["solve", str(config), "-o", str(tmp_path / "solved"), "--json"]) == 0
+
+    def found(*words):
+        capsys.readouterr()
+        assert main(["exploitability", str(tmp_path / "solved"), *words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    abstract, real = found(), found("--real-bets")
+    by_median = found("--real-bets", "--translation", "arithmetic deterministic")
+    pure = found("--real-bets", "--postprocess", "purify")
+    assert abstract["exploitability_mbb"] < 5 < 50 < real["exploitability_mbb"] < by_median["exploitability_mbb"]
+    assert real["value_mbb"] == pytest.approx(abstract["value_mbb"], abs=1e-3)
+    assert (real["translation"], by_median["translation"]) == ("pseudo-harmonic", "arithmetic deterministic")
+    assert (pure["postprocess"], real["real_bets"]) == ("purify", True)
+    assert pure["exploitability_mbb"] != pytest.approx(real["exploitability_mbb"], abs=1.0)
+    for result in (real, by_median, pure):
+        assert result["exploitability_mbb"] == pytest.approx(sum(result["best_response_mbb"]) / 2.0)
+    assert main(["exploitability", str(tmp_path / "solved"), "--real-bets"]) == 0
+    assert f"exploitability {real['exploitability_mbb']:.6g} mbb with real bets" in capsys.readouterr().out
