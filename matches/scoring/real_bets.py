@@ -129,8 +129,8 @@ def _check_small(definition: GameDefinition) -> None:
     boards = comb(len(definition.deck), sizes[-1])
     if definition.num_hole_cards != 1 or definition.num_rounds > 2 or sizes[0] or boards > _MOST_BOARDS:
         raise DefinitionError(
-            f"hole cards {definition.num_hole_cards}, rounds {definition.num_rounds}, boards {boards:,}: a response with real "
-            f"bets is for 1 hole card, 1 or 2 rounds and at most {_MOST_BOARDS} boards, dealt after the first round; "
+            f"hole cards {definition.num_hole_cards}, rounds {definition.num_rounds}, boards {boards:,}: a response with "
+            f"real bets is for 1 hole card, 1 or 2 rounds and at most {_MOST_BOARDS} boards, dealt after the first round; "
             "'foldwise lbr' measures larger games"
         )
 
