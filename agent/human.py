@@ -32,17 +32,17 @@ OPPONENT = "the bot"
 
 
 class SeatLeftError(BaseException):
-    """The person has left the table, between two hands. Not an `Exception`: nobody is to answer for them any more."""
+    """The person has left the table, between two hands. Not an `Exception`, so that no fallback answers for them."""
 
 
 class Console(Protocol):
-    """Where a person sits."""
+    """A person's screen and keyboard."""
 
     def show_turn(self, turn: "Turn") -> None:
         """Show the table: the person is to act."""
 
     def show_end(self, end: "HandEnd") -> None:
-        """Show how a hand went."""
+        """Show how a hand ended."""
 
     def show_hint(self, state: MatchState) -> None:
         """Show what a strategy would do in the person's place."""
@@ -54,7 +54,7 @@ class Console(Protocol):
         """Say why an answer was refused."""
 
     def ask(self) -> str | None:
-        """The next line typed; None where there will be none."""
+        """The next line typed; None at the end of the input."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class HandEnd:
     """A finished hand as one seat saw it."""
 
     state: MatchState
-    profit: float | None  # of the viewer; None where the cards to tell are hidden
+    profit: float | None  # of the viewer; None if it depends on hidden cards
     total: float  # of the viewer, this hand included
 
 
 def seat_names(num_players: int, position: int, opponent: str) -> list[str]:
-    """By position: you, and the others."""
+    """Names by position: you, and the others."""
     others = [opponent if num_players == 2 else f"{opponent} {p + 1}" for p in range(num_players)]
     return [YOU if p == position else others[p] for p in range(num_players)]
 
@@ -170,7 +170,7 @@ def _amount(words: Sequence[str], turn: Turn) -> int:
 
 
 def _pot_share(share: float, turn: Turn) -> int:
-    """A raise by that share of the pot after a call; an odd chip goes up, as does a share below the least raise."""
+    """A raise by that share of the pot after a call, rounded to whole chips and clamped to the legal range."""
     level = turn.bets[turn.position] + turn.to_call
     low, high = turn.raise_range or (0, 0)
     raised = level + round(share * (turn.pot + turn.to_call))
@@ -180,7 +180,7 @@ def _pot_share(share: float, turn: Turn) -> int:
 class HumanPlayer:
     """A person at a console. Keeps a running total of what it sees won and lost.
 
-    Who leaves in the middle of a hand folds it: it is checked or folded to its end, which counts.
+    Leaving in the middle of a hand folds it: it is checked or folded to its end, and the result counts.
     """
 
     def __init__(self, console: Console):
@@ -230,6 +230,6 @@ class HumanPlayer:
 
 
 def hand_profit(state: MatchState) -> float | None:
-    """What the viewer won in a finished hand; None where a hand that takes part in the showdown is not shown."""
+    """What the viewer won in a finished hand; None if a hand in the showdown is not shown."""
     values = payoffs(state.betting, state.hole_cards, state.board)
     return None if values is None else values[state.position]

@@ -1,4 +1,4 @@
-"""Players: what answers a state, and who makes one of its name."""
+"""Players: what answers a state, and how one is made from its name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ class Player(Protocol):
 
     A choice may depend on the state and on the player's seed, nothing else: random numbers are drawn by counter from
     (seed, hand number, actions so far), so that a match gives the same results over sockets, in memory and resumed.
-    The state is only lent: it changes after `choose` returns.
+    Do not keep the state: it changes after `choose` returns.
     """
 
     def choose(self, state: MatchState) -> Action: ...
 
 
 def make_python_player(player: PlayerSpec, seed: int) -> Player:
-    """`python:FILE.py:CLASS`, a player of the user's own: CLASS is called with the seed."""
+    """`python:FILE.py:CLASS`, a user's own player: CLASS is called with the seed."""
     spec, expected = f"{PYTHON}{player.subject}", "a class that takes a seed"
     make = load_name("player", spec, expected)
     try:
         made: Player = make(seed)
-    except Exception as error:  # the user's own code may raise anything; the command says it in one line
+    except Exception as error:  # the user's code may raise anything; report it in one line
         raise own_code_error("player", spec, error, expected) from error
     if not callable(getattr(made, "choose", None)):
         raise DefinitionError(f"player {spec!r}: it has no choose(state): see docs/api/player.md")
@@ -39,28 +39,28 @@ def make_python_player(player: PlayerSpec, seed: int) -> Player:
 
 @runtime_checkable
 class Watcher(Protocol):
-    """A player that wants to see every state of its seat, the ends of hands too, and not only those it answers."""
+    """A player that wants to see every state of its seat, including the ends of hands, not only those it answers."""
 
     def observe(self, state: MatchState) -> None: ...
 
 
 @runtime_checkable
 class WarmsUp(Protocol):
-    """A player whose first answer would take longer than the others."""
+    """A player whose first answer would be slow without preparation."""
 
     def warm_up(self) -> None: ...
 
 
 @runtime_checkable
 class HeedsClock(Protocol):
-    """A player that thinks, and has a quick answer if it is told to stop."""
+    """A player that thinks, and has a quick answer when its time is limited."""
 
     def limit_time(self, seconds: float | None) -> None: ...
 
 
 @runtime_checkable
 class Explainer(Protocol):
-    """A player that can say what a choice came from."""
+    """A player that can explain a choice."""
 
     def explain(self, state: MatchState) -> tuple[Decision, Action]: ...
 
@@ -90,25 +90,25 @@ def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
 
 
 def warm_up(player: Player) -> None:
-    """Load what a player's first answer needs; whoever plays in real time does so before the first hand."""
+    """Load what a player's first answer needs; call it before the first hand of a match in real time."""
     if isinstance(player, WarmsUp):
         player.warm_up()
 
 
 def limit_time(player: Player, seconds: float | None) -> None:
-    """Tell a player that heeds the clock how long an answer may take; None where nobody waits for it."""
+    """Tell a player that heeds the clock how long an answer may take; None for no limit."""
     if isinstance(player, HeedsClock):
         player.limit_time(seconds)
 
 
 def safe_action(state: MatchState) -> Action:
-    """Check where it is free, else fold: the answer when there is no other."""
+    """Check if it is free, else fold: the answer when there is no other."""
     return FOLD_ACTION if state.betting.can_fold() else CALL_ACTION
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Answers that had to be given in players' places: how many, and the first in words."""
+    """Answers given in place of players that failed: how many, and the first in words."""
 
     count: int = 0
     first: str = ""

@@ -1,10 +1,10 @@
-"""How a player is written: read once where it comes in, printed one way.
+"""How a player is written: parsed once on input, printed in one form.
 
     player   = [ name "=" ] ( "bot:" word | "strategy:" strategy | "python:" file ":" class | "cmd:" program )
     strategy = ( folder | packed file | "default" ) { "|" step } [ "|" translation ]
 
-The last part of a strategy is a translation if it reads as one; all between the folder and it is post-processing, which
-stays text here: who makes the player reads it. Examples: `bot:call`, `strategy:runs/small|threshold(0.1)|purify`,
+The last part of a strategy is a translation if it parses as one; everything before it is post-processing, which stays
+text here and is parsed when the player is made. Examples: `bot:call`, `strategy:runs/small|threshold(0.1)|purify`,
 `big=strategy:runs/big|new(0.2)|geometric`.
 """
 
@@ -35,7 +35,7 @@ class PlayerKind(StrEnum):
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A player's name, in its parts."""
+    """A player's name, parsed."""
 
     kind: PlayerKind
     subject: str  # a bot's name, a strategy's folder, FILE.py:CLASS, or a program with its arguments
@@ -54,12 +54,12 @@ class PlayerSpec:
 
     @property
     def folder(self) -> Path:
-        """A strategy's folder; what is packed, as `default` is, is unpacked by the first who asks."""
+        """A strategy's folder; a packed strategy, such as `default`, is unpacked on first use."""
         assert self.kind == PlayerKind.STRATEGY
         return find_strategy(self.subject)
 
     def short(self) -> str:
-        """For people: the alias, or the name without the folders of this machine and without the default translation."""
+        """For display: the alias, or the name without folder paths and without the default translation."""
         if self.alias:
             return self.alias
         if self.kind == PlayerKind.PROGRAM:
@@ -69,7 +69,7 @@ class PlayerSpec:
         return "|".join(filter(None, (f"{self.kind}:{subject}", self.postprocess, translation)))
 
     def resolved(self) -> "PlayerSpec":
-        """The same with its paths absolute: players are started in folders of their own."""
+        """The same with absolute paths: players may be started in another folder."""
         if self.kind == PlayerKind.PROGRAM:
             return replace(self, subject=resolve_program(self.subject))
         if self.kind == PlayerKind.PYTHON:
@@ -80,7 +80,7 @@ class PlayerSpec:
 
 
 def parse_player(text: str) -> PlayerSpec:
-    """The spec of a player's name; `DefinitionError` for what is none."""
+    """The spec of a player's name; `DefinitionError` if it is not one."""
     head, colon, rest = text.partition(":")
     alias, equals, kind = head.rpartition("=")
     if not colon or kind not in set(PlayerKind) or not rest.strip():
@@ -101,18 +101,18 @@ def parse_player(text: str) -> PlayerSpec:
 
 
 def as_player(player: PlayerSpec | str) -> PlayerSpec:
-    """A spec as it is, a name as its spec: for what Python code may call with either."""
+    """A spec as it is, or the spec of a name: for functions that accept either."""
     return player if isinstance(player, PlayerSpec) else parse_player(player)
 
 
 def check_alias(alias: str) -> None:
-    """Raise `DefinitionError` for a name that could not stand in a log."""
+    """Raise `DefinitionError` for a name that a log cannot hold."""
     if _ALIAS.fullmatch(alias) is None:
         raise DefinitionError(f"name {alias!r} of a player: expected up to 40 letters, digits, dots, _, + and -")
 
 
 def _translation(text: str) -> Translation | None:
-    """A translation, or None for another step; `DefinitionError` for what looks like a translation mistyped."""
+    """A translation, or None for another step; `DefinitionError` for what looks like a mistyped translation."""
     try:
         return parse_translation(text)
     except DefinitionError:

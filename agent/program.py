@@ -1,4 +1,4 @@
-"""A player that is a program of its own, `cmd:PROGRAM ARGUMENTS`: how it is found.
+"""A player that is an external program, `cmd:PROGRAM ARGUMENTS`: how the program is found.
 
 As a shell finds it: by its path where that has a `/`, else on the PATH, else in the current folder.
 """
@@ -12,7 +12,7 @@ from foldwise.game.errors import DefinitionError
 
 
 def resolve_program(command: str) -> str:
-    """What follows `cmd:`, checked, its paths absolute: a match may be resumed from another folder."""
+    """The text after `cmd:`, checked and with absolute paths, since a match may be resumed from another folder."""
     program, *arguments = program_words(command)
     if "/" in program or shutil.which(program) is None:
         path = Path(program).resolve()

@@ -22,7 +22,7 @@ from foldwise.postprocess.pipeline import Pipeline
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision and all it came from."""
+    """One decision and everything it was derived from."""
 
     state: str
     node: int
@@ -30,7 +30,7 @@ class Decision:
     steps: list[Step]  # how each action of the history was read
     hand: str
     bucket: int
-    reached: bool  # whether the solver ever came to this infoset
+    reached: bool  # whether the solver ever reached this infoset
     actions: list[str]  # of the abstract node, as real chips
     abstract_actions: list[str]
     probabilities: list[float]
@@ -56,7 +56,7 @@ class Decision:
 
 
 def check_same_game(played: GameDefinition, solved: GameDefinition, what: str) -> None:
-    """Raise `DefinitionError` that names the first difference between the dealer's game and the strategy's."""
+    """Raise `DefinitionError` naming the first difference between the dealer's game and the strategy's."""
     for field in fields(GameDefinition):
         ours, theirs = getattr(solved, field.name), getattr(played, field.name)
         if ours != theirs:
@@ -79,7 +79,7 @@ class StrategyPlayer:
         self._checked: GameDefinition | None = None
 
     def warm_up(self) -> None:
-        """Load the compiled code and touch the first rows now, never during a hand."""
+        """Load the compiled code and read the first rows now rather than during a hand."""
         betting = BettingState(self.definition)
         self._tracker.answer(betting, betting.player_to_act, 0, [0])
         deck = self.definition.deck
@@ -102,7 +102,7 @@ class StrategyPlayer:
         return self._tracker.answer(state.betting, state.position, state.hand_number, self.buckets(state))
 
     def explain(self, state: MatchState) -> tuple[Decision, Action]:
-        """The same choice, with everything it came from."""
+        """The same choice, with everything it was derived from."""
         start = time.perf_counter()
         self._check_game(state.betting.definition)
         buckets = self.buckets(state)
@@ -142,7 +142,7 @@ class StrategyPlayer:
 
 
 class OpenStrategy:
-    """A strategy folder with its game and its buckets: opened once, played under any post-processing and seed."""
+    """A strategy folder with its game and buckets: opened once, played with any post-processing and seed."""
 
     def __init__(self, folder: Path):
         self.strategy = Strategy(folder)
@@ -152,8 +152,8 @@ class OpenStrategy:
                 f"strategy {str(folder)!r} is for {self.strategy.manifest.game!r}, a game without cards"
             )
         self.definition = parse_definition(definition, source=str(folder))
-        # Read through before the first hand, the large arrays too: 277 MB take a fraction of a second, and a damaged
-        # file would play on without a word, or lead a kernel astray.
+        # Verified before the first hand, large arrays included: 277 MB take a fraction of a second, and a damaged
+        # file would silently play wrongly, or make a kernel read out of bounds.
         self.strategy.verify()
         self.lookup = open_card_lookup(self.strategy)
         self.strategy.check_rows(self.lookup.num_buckets)

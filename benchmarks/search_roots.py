@@ -1,7 +1,7 @@
 """What search wins from its own blueprint, by turn roots: `python benchmarks/search_roots.py STRATEGY [--save]`.
 
-Both seats of every root are searched in turn; the pair of a root's two gains is one observation. Figures by hand count
-the hands that never come to a turn with zero.
+Both seats of every root are searched in turn; the pair of a root's two gains is one observation. Figures per hand count
+hands that never reach a turn as zero.
 """
 
 import argparse
@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument(
         "--tree-sizes", action="store_true", help="search with all bet sizes of the tree, not the mode's"
     )
+    parser.add_argument("--record", default="search_roots", help="name of the record that --save writes")
     add_save(parser)
     arguments = parser.parse_args()
     rows: list[list[Cell]] = []
@@ -65,7 +66,7 @@ def main() -> None:
     if arguments.save:
         with_sizes = " with the tree's bet sizes" if arguments.tree_sizes else ""
         save(
-            "search_roots_tree" if arguments.tree_sizes else "search_roots",
+            arguments.record,
             f"What search{with_sizes} wins from its own tables: {len(roots)} turn roots of {arguments.hands} hands, both "
             f"seats, {arguments.rivers} rivers an ending; {made_by(opened)}",
             ["player", "mbb a root", "mbb/h", "solves", "CPU-s"],

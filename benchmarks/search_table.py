@@ -101,6 +101,7 @@ def main() -> None:
         "--deadline", type=float, default=7.0, help="seconds after which the player answers without search"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-o", "--output", type=Path, help="where to keep the match's log, for foldwise score")
     add_save(parser)
     arguments = parser.parse_args()
     opened = OpenStrategy(arguments.strategy)
@@ -120,6 +121,8 @@ def main() -> None:
         print(dealer.communicate()[0].strip())
         answered = json.loads(playing.communicate()[0])
         log = (Path(folder) / "timed.log").read_text(encoding="ascii")
+        if arguments.output is not None:
+            arguments.output.write_text(log, encoding="ascii")
     rows = table_of(timer.times)
     for row in rows:
         print(*row, sep="\t")

@@ -26,7 +26,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 class AbstractRequest:
     config: ConfigArgument
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say how large the game and its tables are.")] = (
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only print how large the game and its tables are.")] = (
         False
     )
     show: Annotated[str | None, typer.Option("--show", metavar="HAND", help="Explain a hand, as in AhKh.")] = None
@@ -58,7 +58,7 @@ class AbstractResult(TypedDict):
 def abstract(request: AbstractRequest) -> None:
     """Build the card abstraction of a config, or explain it.
 
-    Exact hand strength is computed once and kept; an abstraction that is built already is reused.
+    Exact hand strength is computed once and kept; an abstraction that already exists is reused.
 
     Example: foldwise abstract hunl-small -o runs/cards
 
@@ -80,7 +80,7 @@ def abstract(request: AbstractRequest) -> None:
     wanted = config_cards(settings)
     if wanted is None:
         raise DefinitionError(
-            f"config {settings.name!r}: {settings.game!r} has no card abstraction: it tells all deals apart"
+            f"config {settings.name!r}: {settings.game!r} has no card abstraction: its deals are all kept apart"
         )
     if output is None and request.show is None and png is None:
         raise DefinitionError("abstract: give -o DIR to write, --show HAND or --png FILE to look, or --estimate")

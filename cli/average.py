@@ -1,4 +1,4 @@
-"""`foldwise average`: another average of a run, without solving again."""
+"""`foldwise average`: the average strategy of a later part of a run, without solving again."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,8 +51,8 @@ AverageResult = TypedDict(
 def average(request: AverageRequest) -> None:
     """Write the average strategy of a later part of a run: its later two thirds, half or third.
 
-    A run by sampling keeps its strategy sums as it passes a third, a half and two thirds of its planned length, and the
-    rest is a subtraction. A run under way can be averaged as far as its last checkpoint.
+    A sampling run saves its strategy sums as it passes a third, a half and two thirds of its planned length; subtracting
+    them leaves the later part. An unfinished run can be averaged up to its last checkpoint.
 
     Example: foldwise average runs/small --from half -o runs/small-later
     """
@@ -67,7 +67,7 @@ def average(request: AverageRequest) -> None:
         if not (output / "manifest.json").exists() or (output / "checkpoint.json").exists():
             raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
         if not request.overwrite:
-            raise DefinitionError(f"{str(output)!r} is there already: add --overwrite to replace it, or give another")
+            raise DefinitionError(f"{str(output)!r} exists already: add --overwrite to replace it, or give another")
     line = ProgressLine("average")
     manifest = write_average(
         request.directory, request.start.value, output, lambda stage, share: line.update(stage, share)

@@ -1,4 +1,4 @@
-"""`foldwise bench`: fixed seeds on small games, for one signature of what the solvers compute and how fast."""
+"""`foldwise bench`: fixed seeds on a small game, for a signature of what the solvers compute, and their speed."""
 
 import time
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class BenchResult(TypedDict):
 def bench(request: BenchRequest) -> None:
     """Run every sampler on Leduc with a fixed seed: a signature of the results, and nodes a second.
 
-    The signature changes when, and only when, a solver computes something else; commits quote it.
+    The signature changes if and only if a solver's results change; commit messages quote it.
 
     Example: foldwise bench
     """

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from foldwise.matches.statistics import Estimate
     from foldwise.postprocess.pipeline import Pipeline
 
-_HANDS = 50_000  # where neither --hands nor --boards is given
+_HANDS = 50_000  # if neither --hands nor --boards is given
 _BOARDS = 500
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 
@@ -68,7 +68,7 @@ class CompareRequest:
     over: OverOption = "memory"
     threads: ThreadsOption = None
     exploit: Annotated[
-        bool, typer.Option("--exploitability/--no-exploitability", help="Also print exploitability, where it is exact.")
+        bool, typer.Option("--exploitability/--no-exploitability", help="Also print exploitability, if it is exact.")
     ] = True
     lbr: Annotated[
         bool, typer.Option("--lbr", help="Also print what local best response wins: fcpa from the turn; see 'lbr'.")
@@ -147,7 +147,7 @@ def compare(request: CompareRequest) -> None:
         if output is not None:
             _write(output, result, request.sweep)
             written = output
-    finally:  # a full disk does not take the result along
+    finally:  # the result is printed even if the disk is full
         emit(result, request.as_json, lambda: _show(result, written))
 
 
@@ -172,7 +172,7 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
-    split = request.broker is not None and not request.local  # whose blocks are kept by the coordinator
+    split = request.broker is not None and not request.local  # then the coordinator keeps the blocks
     if not split:
         open_output(request.output, "comparison.json", request.resume, request.overwrite)
     if request.output is not None:
@@ -201,7 +201,7 @@ def _compare(
     translation: "Translation",
     request: CompareRequest,
 ) -> "Comparison":
-    """Played here, played here and published, or played by the workers at a broker."""
+    """Play here, play here and publish the progress, or let the workers at a broker play."""
     from foldwise.cli.support.kept_matches import how_to_go_on
 
     folder, line = request.directory.resolve(), ProgressLine("compare")
@@ -220,7 +220,7 @@ def _compare(
 
 
 def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
-    """Put what each variant loses to local best response into its row; the deals are the same for all."""
+    """Add what each variant loses to local best response to its row; all variants face the same deals."""
     line = ProgressLine("lbr")
     for number, row in enumerate(rows):
 
@@ -241,7 +241,7 @@ def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:
 
 
 def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tuple[list[float | None], int | None]:
-    """Exploitability of each variant, where a best response in the abstract game is exact; and the boards, if sampled.
+    """Exploitability of each variant if the abstract game has an exact best response, and the number of boards if sampled.
 
     None stands for a variant that searches: it does not play in the abstract game.
     """
@@ -252,7 +252,7 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tup
 
     strategy = Strategy(folder)
     if strategy.manifest.history and strategy.manifest.history[-1].exploitability_mbb is None:
-        return [None] * len(pipelines), None  # the solver had none either: do not build the deals to find out
+        return [None] * len(pipelines), None  # the solver had none either: do not build the deals just to find out
     game = load_abstract_game(strategy)
     if not has_response(game):
         return [None] * len(pipelines), None

@@ -22,7 +22,7 @@ class ConfigsResult(TypedDict):
 
 
 def configs(request: ConfigsRequest) -> None:
-    """The shipped configs: what each is for, when it stops and how much memory it takes at the least.
+    """The shipped configs: what each is for, when it stops and the least memory it needs.
 
     solve and abstract take their names from any folder: foldwise solve hunl-small -o DIR. Example: foldwise configs
     """

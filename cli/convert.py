@@ -22,7 +22,7 @@ class ConvertRequest:
         Path, typer.Argument(metavar="TARGET", help="What to write: a folder, or a .phhs, .phh or .log file.")
     ]
     game: Annotated[
-        str | None, typer.Option(help="The game of a log; by default what match.json or its header says.")
+        str | None, typer.Option(help="The game of a log; by default the one in match.json or in its header.")
     ] = None
     overwrite: OverwriteOption = False
     as_json: JsonOption = False
@@ -36,7 +36,8 @@ class ConvertResult(TypedDict):
 def convert(request: ConvertRequest) -> None:
     """Convert hand histories: ACPC logs, PHH (the notation pokerkit reads), and heads-up hands of PokerStars into either.
 
-    Stacks change from hand to hand in a room, and a log is of one game: with a folder as the target each game gets a log.
+    In a poker room stacks change from hand to hand, but a log holds one game: with a folder as the target, each game
+    gets its own log.
 
     Example: foldwise convert runs/match runs/match-phh
 

@@ -28,13 +28,13 @@ class DealerRequest:
     append: Annotated[bool, typer.Option("-a", help="Append to the files; with -T, continue an interrupted match.")] = (
         False
     )
-    ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any.")] = "0"
-    quiet: Annotated[bool, typer.Option("-q", help="No line per message on stderr.")] = False
+    ports: Annotated[str, typer.Option("-p", help="Ports by seat, as in 9001,9002; missing or 0: any free port.")] = "0"
+    quiet: Annotated[bool, typer.Option("-q", help="Do not print a line per message on stderr.")] = False
     t_response: Annotated[int, typer.Option("--t_response", help="Milliseconds for one answer.", min=0)] = 600_000
     t_hand: Annotated[int, typer.Option("--t_hand", help="Milliseconds for one hand.", min=0)] = 600_000
     t_per_hand: Annotated[int, typer.Option("--t_per_hand", help="Milliseconds per hand on average.", min=0)] = 7_000
     start_timeout: Annotated[
-        int, typer.Option("--start_timeout", help="Milliseconds for all to connect; negative: no limit.")
+        int, typer.Option("--start_timeout", help="Milliseconds for all players to connect; negative: no limit.")
     ] = -1
     bind: Annotated[str, typer.Option("--bind", help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
     broker: BrokerOption = None

@@ -49,8 +49,8 @@ def duel(request: DuelRequest) -> int:
     """Play against a strategy in this terminal, by default the one that comes with foldwise: starts a dealer, the bot
     and your seat.
 
-    Your bankroll is kept from session to session; foldwise report draws it. While you play, hint says what the strategy
-    would do in your place, and why what the bot considered in the hand before. Leaving with q folds the hand.
+    Your bankroll is kept from session to session; foldwise report draws it. While you play, type hint to see what the
+    strategy would do in your place, why to see what the bot considered in the last hand, and q to fold and leave.
 
     Example: foldwise duel
 
@@ -117,7 +117,7 @@ def _game(opened: "OpenStrategy") -> "DuelGame":
 
 
 def _default_folder(game: "DuelGame") -> Path:
-    """One for each game: what was won at different games is not added up."""
+    """One folder for each game, since winnings at different games are not added up."""
     import platformdirs
 
     data = os.environ.get("FOLDWISE_DATA")

@@ -106,7 +106,7 @@ def _write_csv(output: Path, rows: "Iterable[StrategyRow]") -> int:
 
 
 def _write_json(output: Path, rows: "Iterable[StrategyRow]") -> int:
-    """One array, an object an infoset, written as it is read."""
+    """One array with an object per infoset, written while the strategy is read."""
     from foldwise.abstraction.storage.whole_file import written_whole
 
     count = 0

@@ -19,9 +19,9 @@ _FEW_CARDS = 24
 @dataclass(frozen=True, kw_only=True)
 class GamesRequest:
     name: Annotated[str | None, typer.Argument(help="A game's name, or the path of an ACPC .game file.")] = None
-    buckets: Annotated[int | None, typer.Option(help="Count nested buckets, this many a street, instead of cards.")] = (
-        None
-    )
+    buckets: Annotated[
+        int | None, typer.Option(help="Count nested buckets, this many per street, instead of cards.")
+    ] = None
     as_json: JsonOption = False
 
 
@@ -57,7 +57,7 @@ def games(request: GamesRequest) -> None:
 
 
 def _deck_text(definition: "GameDefinition") -> str:
-    """What is dealt: the cards by name where they are few."""
+    """What is dealt: the cards by name if there are few."""
     from foldwise.game.cards import cards_text
 
     deck = sorted(definition.deck, reverse=True)

@@ -43,7 +43,7 @@ class InspectRequest:
 
 
 class InspectResult(TypedDict, total=False):
-    """The first state's decision; all of them where several were asked for; nothing but the picture where none was."""
+    """The first state's decision; all decisions if several states were given; only the picture if none was."""
 
     state: str
     node: int
@@ -122,7 +122,7 @@ def _check_state(state: "MatchState") -> None:
 
 
 def _visits(strategy: "Strategy", decision: "Decision") -> float | None:
-    """How often the solver reached the infoset, where its checkpoint is still beside the strategy."""
+    """How often the solver reached the infoset, if its checkpoint is still beside the strategy."""
     from foldwise.solver.checkpoint import read_visits
 
     record = strategy.tree.nodes[decision.node]

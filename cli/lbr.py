@@ -1,4 +1,4 @@
-"""`foldwise lbr`: what a strategy at a table loses at least, in the real game."""
+"""`foldwise lbr`: a lower bound on what a strategy at a table loses in the real game."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,10 +103,10 @@ class LbrReport(LbrConditions):
 
 @holding(lambda request: request.output)
 def lbr(request: LbrRequest) -> None:
-    """Local best response: play hands that exploit DIR as it sits at a table, and say what they win.
+    """Local best response: play hands against DIR as it sits at a table, and print what an exploiter wins.
 
-    The responder knows the strategy, and so the range of hands behind each action; it bets where folds and showdowns pay
-    best if both check and call afterwards. What it wins is a lower bound of what a perfect opponent would. Published, in
+    The responder knows the strategy, and so the range of hands behind each action; it bets when folds and showdowns pay
+    best if both check and call afterwards. What it wins is a lower bound on what a perfect opponent would win. Published, in
     mbb/h, with fcpa from the turn: Hyperborean 2014 3,852, Slumbot 2016 4,020, Act1 2016 2,597; folding every hand 750.
 
     Example: foldwise lbr runs/small --postprocess "new(0.2)" --bets fcpa --from turn --hands 20000
@@ -118,7 +118,7 @@ def lbr(request: LbrRequest) -> None:
     from foldwise.matches.scoring.lbr_run import lbr_summary
 
     if request.resume and request.output is None:
-        raise DefinitionError("--resume: give the folder to go on in, as in -o DIR --resume")
+        raise DefinitionError("--resume: give the folder to continue in, as in -o DIR --resume")
     line = ProgressLine("lbr")
 
     def listen(done: int, found: "Estimate") -> None:
@@ -160,14 +160,14 @@ def _method(request: LbrRequest) -> str:
     if method not in _HANDS:
         raise DefinitionError(f"--method {method!r}: expected {' or '.join(_HANDS)}")
     if searches and method == "hands":
-        raise DefinitionError("--method hands with a search: it would solve for every hand anew; give --method vector")
+        raise DefinitionError("--method hands with a search: it would solve again for every hand; give --method vector")
     return method
 
 
 def measure(
     request: LbrRequest, listen: "Callable[[int, Estimate], None] | None" = None
 ) -> "tuple[LbrResult, LbrConditions, int | None]":
-    """Local best response against a strategy, all that the result depends on, and the turns played for all hands."""
+    """Local best response against a strategy, everything the result depends on, and the turns played for all hands."""
     from foldwise.agent.mappings.translation import parse_translation
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
@@ -205,13 +205,15 @@ def measure(
         "method": method,
     }
     threads, seed, hands = request.threads or default_jobs(), request.seed % 2**32, request.hands or _HANDS[method]
-    kept = {key: value for key, value in made_with.items() if (key, value) != ("method", "hands")}  # as it was before
+    kept = {
+        key: value for key, value in made_with.items() if (key, value) != ("method", "hands")
+    }  # as in older folders
     played = run_lbr(response, hands, seed, threads, listen, kept, request.output, request.resume)
     return played, made_with, response.num_roots if isinstance(response, VectorResponse) else None
 
 
 def _exact_mbb(directory: Path, postprocess: str) -> float | None:
-    """The exact best response in games where every view has a bucket of its own, so that it is one in the real game."""
+    """The exact best response, for games where every view has its own bucket, so that it also holds in the real game."""
     from foldwise.abstraction.build import load_abstract_game
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.policies import postprocessed_policy

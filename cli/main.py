@@ -1,4 +1,4 @@
-"""`foldwise COMMAND`: the commands, and one place where errors become one line and an exit code."""
+"""`foldwise COMMAND`: the commands, and the one place where errors become a line and an exit code."""
 
 import errno
 import os
@@ -48,15 +48,15 @@ COMMANDS = (
 )
 _HELP = (
     "A heads-up hold'em bot: solve a game offline, play it over the ACPC protocol.\n\n"
-    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] teaches."
+    "Start with [bold]foldwise games[/bold]. Every command takes [bold]--json[/bold], and [bold]--help[/bold] explains it."
 )
 
 
-_INTERRUPTED = "interrupted: give the command again; nothing is left half-written"
+_INTERRUPTED = "interrupted: give the command again; no file is left half-written"
 
 
 def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The program with these commands; only their modules are loaded."""
+    """The program with these commands; other commands' modules are not loaded."""
     app = typer.Typer(
         name="foldwise",
         no_args_is_help=True,
@@ -72,7 +72,7 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 
 def _wanted(arguments: Sequence[str]) -> Sequence[str]:
-    """The commands that an argument list can mean: to load all takes longer than to run some."""
+    """The commands that an argument list can mean: loading all of them takes longer than running some."""
     first = arguments[0] if arguments else ""
     if first == "--version":
         return ()
@@ -87,7 +87,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-# The option's own callback: without a command the callback of the application is never reached.
+# A callback of the option itself: without a command the application's callback is never called.
 def _options(
     show_version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
@@ -102,7 +102,7 @@ _INPUT_ERRORS = (DefinitionError, FormatError, IllegalActionError)
 
 
 def _system_text(error: OSError) -> str:
-    """What the system refused, where it says so, and what to do."""
+    """What the system refused, if it says so, and what to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         file = f" for {error.filename!r}" if error.filename else ""
         return f"{error.strerror}{file}: make room or give another folder; files written before are whole"
@@ -112,14 +112,14 @@ def _system_text(error: OSError) -> str:
 
 
 def _value_text(error: ValueError) -> str:
-    """Values refused by libraries that are slow to load, so not loaded before; any other error is a bug and is raised."""
+    """The text for a value refused by a library that is slow to load and imported only here; other errors are bugs: raise."""
     from pydantic import ValidationError
 
     from foldwise.postprocess.language import PipelineError
 
     if isinstance(error, PipelineError):
         return str(error)
-    if isinstance(error, ValidationError):  # a number or name no message or file of ours can hold
+    if isinstance(error, ValidationError):  # a number or name that does not fit a message or file
         first = error.errors()[0]
         return f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}: give another"
     if "integer string conversion" in str(error):  # Python's own limit of 4,300 digits
@@ -146,14 +146,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command: 0 done, 2 bad input, 1 a failure on the other side, 130 interrupted."""
     given, notes = modern_spelling(sys.argv[1:] if arguments is None else arguments)
     for word in given:
-        if not _is_text(word):  # the system allows such names; JSON and logs cannot hold them
+        if not _is_text(word):  # valid as a file name, but not in JSON or a log
             return _fail(f"{word!r} is not UTF-8: rename the file or folder", 2)
     ProgressLine.silent = "--json" in given
     for note in notes:
         print(f"foldwise: {note}", file=sys.stderr)
     try:
         result = make_app(_wanted(given))(args=given, standalone_mode=False, prog_name="foldwise")
-    except BrokenPipeError:  # the reader of our output went away: not an error of ours
+    except BrokenPipeError:  # the reader of our output closed it: not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Interruption as interruption:
@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(_INTERRUPTED, 130)
     except _ArgumentError as error:
         context = getattr(error, "ctx", None)
-        if not error.format_message():  # help was asked for by giving no arguments, and is printed
+        if not error.format_message():  # no arguments were given, and help has been printed
             return 2
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return _fail(error.format_message() + hint, 2)

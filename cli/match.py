@@ -53,9 +53,9 @@ class MatchRequest:
         str | None,
         typer.Option(help="tcp (a dealer and processes) or memory (one process): the default, except for cmd:."),
     ] = None
-    repeat: Annotated[int | None, typer.Option(help="Duplicate matches, each with a further seed.", min=1)] = None
+    repeat: Annotated[int | None, typer.Option(help="Duplicate matches, each with the next seed.", min=1)] = None
     until_ci: Annotated[
-        float | None, typer.Option(help="Play on until the 95% half-width is at most this many mbb/h.", min=0.001)
+        float | None, typer.Option(help="Keep playing until the 95% half-width is at most this many mbb/h.", min=0.001)
     ] = None
     all_in_ev: Annotated[bool, typer.Option("--all-in-ev", help="Average all-in hands over the cards to come.")] = False
     explain: Annotated[
@@ -71,7 +71,7 @@ class MatchRequest:
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Folder for logs, players' output and result.json."),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the interrupted match in the folder of -o.")] = (
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted match in the folder of -o.")] = (
         False
     )
     broker: BrokerOption = None
@@ -112,7 +112,7 @@ def match(request: MatchRequest) -> int:
 
 
 def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
-    """A match goes on as it was begun: what is given again must be the same."""
+    """A resumed match keeps its settings: whatever is given again must be the same."""
     from foldwise.cli.support.players import typed_player
 
     typed = [None if player is None else typed_player(player) for player in (request.a, request.b)]
@@ -135,7 +135,7 @@ def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
     differing = [f"{name} {now}, there {then}" for name, now, then in given if now is not None and now != then]
     if differing:
         raise DefinitionError(
-            f"{str(request.output)!r} holds another match ({'; '.join(differing)}): leave these out to go on with it, or "
+            f"{str(request.output)!r} holds another match ({'; '.join(differing)}): leave these out to continue it, or "
             "give another folder without --resume"
         )
 
@@ -187,7 +187,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
 
 @contextmanager
 def _feed(url: str | None, plan: "MatchPlan", patience: float) -> "Iterator[RunListener | None]":
-    """Who listens to a match's hands: its feed at a broker for as long as the block lasts, or nobody."""
+    """The listener of a match's hands: its feed at a broker while the block runs, or None."""
     if url is None:
         yield None
         return
@@ -209,7 +209,9 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
     progress = ProgressLine("match")
     how = (
-        f"go on with: foldwise match -o {folder} --resume" if request.output else "give -o DIR to keep what was played"
+        f"continue with: foldwise match -o {folder} --resume"
+        if request.output
+        else "give -o DIR to keep what was played"
     )
     with going_on(how), _feed(request.broker, plan, request.patience) as hands:
         try:

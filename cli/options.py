@@ -8,7 +8,7 @@ import typer
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.matches.scores import SCORES
 
-MOST_HANDS = 10**9  # of any match: more would not end
+MOST_HANDS = 10**9  # of any match: more would never finish
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every random number drawn.")]
@@ -39,14 +39,14 @@ ScoreOption = Annotated[str, typer.Option(help=SCORE_HELP)]
 LogsOption = Annotated[
     bool, typer.Option("--logs", help="Keep every match in DIR/matches, with its hands for report; slower.")
 ]
-ThreadsOption = Annotated[int | None, typer.Option("--threads", help="Threads; default: one a core.", min=1)]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with what the folder of -o holds.")]
-OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace what is there already.")]
+ThreadsOption = Annotated[int | None, typer.Option("--threads", help="Threads; default: one per core.", min=1)]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Continue what the folder of -o holds.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace what already exists.")]
 
-# Help is markup, where "[/ROOT]" would close a tag.
+# Help texts are rich markup, in which "[/ROOT]" would close a tag.
 _BROKER_HELP = "MQTT broker, as in mqtt://HOST[:PORT]\\[/ROOT]; mqtts:// for TLS. Passwords: see docs/mqtt.md."
 BrokerOption = Annotated[str | None, typer.Option("--broker", metavar="URL", help=_BROKER_HELP)]
 RequiredBroker = Annotated[str, typer.Option("--broker", metavar="URL", help=_BROKER_HELP)]
 PatienceOption = Annotated[
-    float, typer.Option("--patience", help="Seconds without a broker after which to give up.", min=0.1)
+    float, typer.Option("--patience", help="Give up after this many seconds without a broker.", min=0.1)
 ]

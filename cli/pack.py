@@ -18,7 +18,7 @@ class PackRequest:
     directory: StrategyArgument
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
     bits: Annotated[
-        int, typer.Option(help="Of a probability; fewer make a smaller file and a rougher strategy.", min=1, max=8)
+        int, typer.Option(help="Bits per probability; fewer make a smaller file and a rougher strategy.", min=1, max=8)
     ] = 8
     overwrite: OverwriteOption = False
     as_json: JsonOption = False
@@ -35,7 +35,7 @@ class PackResult(TypedDict):
 def pack(request: PackRequest) -> None:
     """Pack a strategy folder into one file, which every command takes in the folder's place.
 
-    Cards and betting tree are left out: they are made again at the file's first use, and kept. The strategy called
+    Cards and betting tree are left out: they are rebuilt at the file's first use, and kept. The strategy called
     'default' is such a file.
 
     Example: foldwise pack runs/small -o small.packed
@@ -68,6 +68,6 @@ def _packed_by() -> str:
     here = Path(__file__).resolve().parent
     try:
         commit = subprocess.run(words, cwd=here, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:  # no git here
+    except OSError:  # git is not installed
         commit = ""
     return f"foldwise {version('foldwise')}" + (f", commit {commit}" if commit else "")

@@ -59,7 +59,7 @@ class PlayRequest:
     hands: Annotated[int, typer.Option(help="At an HTTP table: hands to play.", min=1, max=MOST_HANDS)] = 1000
     user: Annotated[
         str | None,
-        typer.Option(help="At an HTTP table: log in by this name, with the password in FOLDWISE_TABLE_PASSWORD."),
+        typer.Option(help="At an HTTP table: log in under this name, with the password in FOLDWISE_TABLE_PASSWORD."),
     ] = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="At an HTTP table: folder for http.log.")
@@ -86,10 +86,10 @@ class PlayResult(TypedDict):
 def play(request: PlayRequest) -> int:
     """Play one match at an ACPC dealer, by HOST and PORT or at a table of a broker; ends when the dealer closes.
 
-    A single address that starts with http is a table of Slumbot's interface, as 'foldwise serve' is one: there --hands
+    A single address that starts with http is a table with Slumbot's interface, such as 'foldwise serve': there --hands
     are played, logged with -o, and scored.
 
-    Exit code 1 when the player failed or was late and check or fold was answered in its place.
+    Exit code 1 if the player failed or was late, so that check or fold was answered in its place.
 
     Example: foldwise play runs/small 127.0.0.1 9001 --postprocess "new(0.2)"
 
@@ -160,7 +160,7 @@ def play(request: PlayRequest) -> int:
 
 
 def _seated(spec: "PlayerSpec", request: PlayRequest) -> "tuple[Player, GameDefinition | None]":
-    """The player, and the game where it is known before the dealer says."""
+    """The player, and the game if it is known before the dealer announces it."""
     from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
     from foldwise.cli.support.table_game import table_definition
     from foldwise.search.player import SearchPlayer

@@ -32,7 +32,7 @@ class PlotResult(TypedDict):
 
 
 def plot(request: PlotRequest) -> None:
-    """Exploitability against nodes, seconds or iterations, on logarithmic axes; mean regret where no run has it.
+    """Exploitability against nodes, seconds or iterations, on logarithmic axes; mean regret if no run has it.
 
     Runs that differ only in their seed become one curve with its 95% interval.
 

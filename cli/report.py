@@ -21,7 +21,7 @@ class ReportRequest:
     hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Recompute a strategy's decisions in these hands where they were not recorded."),
+        typer.Option("--explain", help="Recompute a strategy's decisions in these hands if they were not recorded."),
     ] = False
     game: Annotated[str | None, typer.Option(help="The game of a single log, if its header does not name it.")] = None
     as_json: JsonOption = False

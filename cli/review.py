@@ -33,18 +33,18 @@ class ReviewRequest:
         str, typer.Option(metavar="MODE", help="Judge turn and river by a solve: off, fast, normal, deep.")
     ] = "off"
     player: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Whose decisions; by default everybody's. Repeat it.")
+        list[str] | None, typer.Option(metavar="NAME", help="Whose decisions; by default everybody's; repeatable.")
     ] = None
     mistakes: Annotated[int, typer.Option(help="Decisions shown: those that gave up most.", min=1)] = 10
-    game: Annotated[str | None, typer.Option(help="The log's game, where its header does not say.")] = None
+    game: Annotated[str | None, typer.Option(help="The log's game, if its header does not name it.")] = None
     as_json: JsonOption = False
 
 
 def review(request: ReviewRequest) -> None:
     """Review hands: the strategy's probabilities, the value of each action, what each choice gave up in big blinds.
 
-    Values are the strategy's own (made at the first use and kept in DIR/values), with --search those of a solve on turn and
-    river. Others' cards may be unknown. VPIP, PFR, aggression and showdowns are counted for every player.
+    Values are the strategy's own (computed at first use and kept in DIR/values), or with --search those of a solve on turn
+    and river. Others' cards may be unknown. VPIP, PFR, aggression and showdowns are counted for every player.
 
     Example: foldwise review session.log --strategy runs/small --player you
 

@@ -34,10 +34,11 @@ class ScoreRequest:
     ] = None
     game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
     fit: Annotated[
-        bool, typer.Option("--fit", help="Make the strategy's values again, even without a log to score.")
+        bool, typer.Option("--fit", help="Compute the strategy's values again, even without a log to score.")
     ] = False
     boards: Annotated[
-        int | None, typer.Option(help="With --fit: boards the values are made on; by default 200.", min=1, max=10**6)
+        int | None,
+        typer.Option(help="With --fit: boards the values are computed on; by default 200.", min=1, max=10**6),
     ] = None
     seed: Annotated[int, typer.Option(help="Of the values with --fit; of the play of a strategy that searched.")] = 0
     as_json: JsonOption = False
@@ -64,9 +65,9 @@ class ValuesResult(TypedDict):
 
 
 def score(request: ScoreRequest) -> None:
-    """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not be of a duplicate match.
+    """Score a log again: chips, all-in expectation, and with a strategy AIVAT; the log need not come from a duplicate match.
 
-    AIVAT needs the strategy's values. They are made at its first use and kept in DIR/values.
+    AIVAT needs the strategy's values. They are computed at first use and kept in DIR/values.
 
     Example: foldwise score match.log --strategy runs/small --player small
 
@@ -88,7 +89,7 @@ def score(request: ScoreRequest) -> None:
     if log is not None and not log.is_file():
         raise DefinitionError(f"log {str(log)!r}: no such file")
     if request.boards is not None and not request.fit:
-        raise DefinitionError("--boards is what values are made on: add --fit to make them anew, or leave it out")
+        raise DefinitionError("--boards is what values are made on: add --fit to compute them again, or leave it out")
     line = ProgressLine("score")
     typed = (request.strategy, request.opponent_strategy)
     specs = [typed_strategy(text) for text in typed if text is not None]
@@ -115,7 +116,7 @@ def score(request: ScoreRequest) -> None:
 
 
 def _fit(folders: Sequence[Path], request: ScoreRequest, line: ProgressLine) -> None:
-    """Make the values of strategies again."""
+    """Compute the values of strategies again."""
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.duplicate.match import default_jobs
     from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, make_values

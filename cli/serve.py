@@ -1,4 +1,4 @@
-"""`foldwise serve`: the table in a browser, and the HTTP door for other people's bots."""
+"""`foldwise serve`: the table in a browser, and an HTTP interface for other people's bots."""
 
 import json
 import secrets
@@ -27,14 +27,14 @@ class ServeRequest:
         typer.Argument(
             metavar="STRATEGY",
             callback=typed_folder,
-            help="A strategy folder: the first opponent, and the HTTP door's; by default the one of foldwise.",
+            help="A strategy folder: the first opponent, and the bots' one; by default the one that comes with foldwise.",
         ),
     ] = None
-    port: Annotated[int, typer.Option(help="Port to listen at; 0: any free one.", min=0, max=65535)] = 8765
+    port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8765
     bind: Annotated[str, typer.Option(help="Address to listen on; another than loopback needs --token.")] = "127.0.0.1"
-    token: Annotated[
-        str | None, typer.Option(metavar="TEXT|auto", help="What users must give to come in; auto makes one up.")
-    ] = None
+    token: Annotated[str | None, typer.Option(metavar="TEXT|auto", help="A password for users; auto makes one up.")] = (
+        None
+    )
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True
     output: Annotated[
         Path | None,
@@ -43,11 +43,11 @@ class ServeRequest:
     search: SeatSearchOption = AUTO
     strategies: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeat it."),
+        typer.Option(metavar="DIR", callback=typed_folders, help="More strategies, or folders of them; repeatable."),
     ] = None
     matches: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it is there."),
+        typer.Option(metavar="DIR", help="Folders of matches to watch; default: runs, if it exists."),
     ] = None
     broker: BrokerOption = None
     as_json: JsonOption = False
@@ -56,8 +56,8 @@ class ServeRequest:
 def serve(request: ServeRequest) -> None:
     """Play, explore, review, watch and train in a browser; bots play at the same address over Slumbot's HTTP interface.
 
-    Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and the end of the server. Ctrl-C ends
-    it; hands in play go on when it runs again.
+    Sessions are kept in DIR as ACPC logs and survive a reload, a lost connection and a restart of the server. Ctrl-C stops
+    it; hands in play continue when it runs again.
 
     Example: foldwise serve
 
@@ -98,7 +98,7 @@ def serve(request: ServeRequest) -> None:
         access=Access(token, local),
     )
     if stderr.is_terminal:
-        stderr.print("opening the strategies; the first time this compiles for a minute ...")
+        stderr.print("opening the strategies; the first time, compiling takes about a minute ...")
     app = make_app(settings)
     sock = listen(bind, request.port)
     shown = f"[{bind}]" if ":" in bind else "127.0.0.1" if bind in ("0.0.0.0", "::") else bind

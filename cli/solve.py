@@ -52,7 +52,7 @@ class SolveRequest:
             "Without it, they are threads of this process.",
         ),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's last checkpoint.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the folder's last checkpoint.")] = False
     overwrite: OverwriteOption = False
     overrides: SetOption = None
     as_json: JsonOption = False
@@ -105,7 +105,7 @@ def solve(request: SolveRequest) -> None:
         check_settings(settings, ray)
     _check_output(output, resume, request.overwrite, distributed)
     line = ProgressLine(f"solve {settings.name}")
-    if ray is None:  # on Ray every child looks after its own machine
+    if ray is None:  # on Ray each child checks its own machine
         size = estimate_size(settings, settings.solver.entry_bytes)
         check_memory(settings, size)
         check_disk(settings, size, output)
@@ -130,11 +130,11 @@ def solve(request: SolveRequest) -> None:
     result = _result(manifest, progress, settings.solver.sampler, boards)
     emit(result, request.as_json, lambda: _show(result, output))
     if interrupted:
-        raise Interruption(f"saved at iteration {manifest.iterations:,}; go on with the same command and --resume")
+        raise Interruption(f"saved at iteration {manifest.iterations:,}; continue with the same command and --resume")
 
 
 def _settings(request: SolveRequest) -> "RunConfig":
-    """The config with what the command line changes in it: a stop condition there replaces all those of the file."""
+    """The config with the command line's changes: a stop condition given there replaces all those of the file."""
     from foldwise.abstraction.config import parse_override, read_config
     from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
@@ -176,7 +176,7 @@ def _count(text: str | None) -> int | None:
 
 
 def _check_output(output: Path, resume: bool, overwrite: bool, distributed: bool) -> None:
-    """A folder of the user's own is not written over, and a run of ours only when that is asked for."""
+    """Refuse to write into a folder that is not ours, and to replace a run unless asked to."""
     own, other = ("distributed.json", "checkpoint.json") if distributed else ("checkpoint.json", "distributed.json")
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
@@ -189,29 +189,29 @@ def _check_output(output: Path, resume: bool, overwrite: bool, distributed: bool
     if output.exists() and any(output.iterdir()) and not is_run:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")
     if resume and overwrite:
-        raise DefinitionError("--resume goes on with a run, --overwrite begins it anew: give one")
+        raise DefinitionError("--resume continues a run, --overwrite starts it over: give one")
     if resume and not (output / own).exists():
         raise DefinitionError(f"nothing to resume in {str(output)!r}: it has no {own}; leave --resume out")
     if is_run and not resume and not overwrite:
         raise DefinitionError(
-            f"{str(output)!r} holds {_held(output)}: add --resume to go on with it, --overwrite to begin anew, "
+            f"{str(output)!r} holds {_held(output)}: add --resume to continue it, --overwrite to start over, "
             "or give another folder"
         )
 
 
 def _held(output: Path) -> str:
-    """The run in a folder, as far as it says."""
+    """A description of the run in a folder."""
     from foldwise.abstraction.strategy import Strategy
 
     try:
         manifest = Strategy(output).manifest
     except (DefinitionError, FormatError, OSError):
-        return "a run that was begun"
+        return "an unfinished run"
     return f"a strategy of {manifest.game} ({manifest.name}, {manifest.iterations:,} iterations)"
 
 
 def _drive(run: "SolverRun", line: ProgressLine) -> bool:
-    """Run to the end, or to Ctrl-C or SIGTERM; True where it was interrupted."""
+    """Run to the end, or to Ctrl-C or SIGTERM; True if it was interrupted."""
 
     def stop() -> None:
         run.stop = True
@@ -235,7 +235,7 @@ def _progress_text(progress: "Progress") -> str:
 
 
 def _children_text(progress: "Progress") -> str:
-    """Rate, waiting share and memory of each child; their range where there are many."""
+    """Rate, waiting share and memory of each child; their ranges if there are many."""
     children = progress.children
     rates = [child.nodes_per_second / 1e6 for child in children]
     waits = [100.0 * child.waiting_share for child in children]

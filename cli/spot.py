@@ -37,10 +37,10 @@ class SpotRequest:
     river: Annotated[str | None, typer.Option(metavar="BETS", help="With --strategy: other bets on the river.")] = None
     iterations: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Stop after this many; without --seconds by default {_DEFAULT_ITERATIONS}."),
+        typer.Option(min=1, help=f"Stop after this many iterations; without --seconds, {_DEFAULT_ITERATIONS}."),
     ] = None
     seconds: Annotated[float | None, typer.Option(min=0.0, help="Stop after this much solving time.")] = None
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")] = None
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core.")] = None
     schedule: Annotated[str, typer.Option(help="dcfr, dcfr+, lcfr, cfr+ or cfr.")] = "dcfr"
     rivers: Annotated[
         int, typer.Option(help="Rivers walked at a time on a turn, a divisor of 48; each iteration walks all of them.")
@@ -77,7 +77,7 @@ class SpotResult(TypedDict):
 def spot(request: SpotRequest) -> None:
     """Solve a turn or a river: what the player to act does with each hand, and what each hand is worth.
 
-    The file has the keys board, pot, stacks, ranges and bets, of two entries the first for the player who acts first:
+    The file has the keys board, pot, stacks, ranges and bets; in a pair, the first entry is for the player who acts first:
 
     {"board": "4s8hTc9h2s", "pot": 500, "stacks": [19750, 19750], "ranges": ["22+, AKs, 0.5(QQ)", {"AsKs": 0.74}],
     "bets": {"river": "f c 0.5p 1p a | f c 1p a | f c"}}
@@ -111,7 +111,7 @@ def spot(request: SpotRequest) -> None:
 
 
 def _find(request: SpotRequest) -> "Spot":
-    """The spot of a file, or of a strategy's typed hand."""
+    """The spot from a file, or from a strategy and a typed betting."""
     typed = {
         "--betting": request.betting,
         "--board": request.board,
@@ -162,9 +162,7 @@ def _drive(
             line.update(f"{solver.iterations:,} iterations", min(1.0, max(shares, default=0.0)))
             if progress is not None:
                 history.append(progress)
-                line.say(
-                    f"{progress.iterations:,} iterations, {progress.pot_percent:.3f}% of the pot to be won from it"
-                )
+                line.say(f"{progress.iterations:,} iterations, {progress.pot_percent:.3f}% of the pot exploitable")
     return history, bool(received)
 
 
@@ -217,7 +215,7 @@ def _show(solver: "SpotSolver", last: "SpotProgress", png: Path | None) -> None:
 
 
 def _show_grid(actions: list[str], rows: dict[str, list[float]]) -> None:
-    """Each class with its most frequent of fold, call and raise, raises of all sizes together, in percent."""
+    """Each class with the most frequent of fold, call and raise (all sizes together), in percent."""
     for i, high in enumerate(_RANKS):
         cells = []
         for j, low in enumerate(_RANKS):

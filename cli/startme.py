@@ -38,7 +38,7 @@ def startme(request: StartmeRequest) -> None:
     script.write_text(
         "#!/bin/sh\n"
         "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"
-        # -P: a program of the dealer's folder is not to be taken for one of ours.
+        # -P: do not import modules from the folder the dealer runs in.
         'folder=$(cd "$(dirname "$0")" && pwd)\n'
         f'exec {shlex.quote(sys.executable)} -P -m foldwise.cli.main play "$folder" "$1" "$2" {shlex.join(options)}\n',
         encoding="utf-8",

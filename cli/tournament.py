@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from foldwise.matches.duplicate.comparison import Table
 
 
-_HANDS = 20_000  # where neither --hands nor --boards is given
+_HANDS = 20_000  # if neither --hands nor --boards is given
 _BOARDS = 200
 
 

@@ -15,7 +15,7 @@ from foldwise.cli.support.output import emit, stdout
 class WatchRequest:
     broker: RequiredBroker
     match: Annotated[str | None, typer.Argument(metavar="[MATCH]", help="Only this match, until its end.")] = None
-    once: Annotated[bool, typer.Option("--once", help="Print what is known after a second, and exit.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Print the state after a second, and exit.")] = False
     forget: Annotated[bool, typer.Option("--forget", help="Remove finished matches from the broker.")] = False
     patience: PatienceOption = 60.0
     as_json: JsonOption = False
@@ -24,8 +24,8 @@ class WatchRequest:
 def watch(request: WatchRequest) -> int:
     """Show running matches: totals with intervals, last hands, rates. Ctrl-C ends it.
 
-    With MATCH it ends when the match does: exit code 0 if it finished, 1 if not. Off a terminal it prints
-    a picture every ten seconds if anything changed. --json prints one object and ends, as --once does.
+    With MATCH it ends when the match does: exit code 0 if it finished, 1 if not. Without a terminal it prints
+    the table every ten seconds if anything changed. --json prints one object and exits, like --once.
 
     Example: foldwise watch --broker mqtt://127.0.0.1
 

@@ -18,7 +18,9 @@ class WorkerRequest:
     strategies: Annotated[
         Path | None, typer.Option("--strategies", metavar="FOLDER", help="Folder whose strategies this worker plays.")
     ] = None
-    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one a core.", min=1, max=4096)] = None
+    threads: Annotated[int | None, typer.Option(help="Blocks at a time; default: one per core.", min=1, max=4096)] = (
+        None
+    )
     name: Annotated[str | None, typer.Option(help="Name of this worker; default: host and a random number.")] = None
     patience: PatienceOption = 60.0
     as_json: JsonOption = False
@@ -53,7 +55,7 @@ def worker(request: WorkerRequest) -> None:
     )
     start = time.monotonic()
     try:
-        with going_on("start it again, and it offers its cores again"):
+        with going_on("start it again to offer its cores again"):
             run_loop(made.run())
     finally:
         seconds = time.monotonic() - start

@@ -1,7 +1,7 @@
 """Checks a folder of ours completely, whatever wrote it: strategy, cards, checkpoint, match, comparison.
 
-Nothing is written or repaired. Every array is read through and held against both its checksums; trees and tables must
-be such that a kernel can follow them; every hand of every log must be one that the rules allow and the values add up.
+Nothing is written or repaired. Every array is read and compared with both its checksums; trees and tables must be safe
+for kernels to follow; every hand of every log must be legal, and its values must sum to zero.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ from foldwise.matches.table.log import hand_number, is_complete, line_values, pa
 
 CHECKPOINTS = ("checkpoint.json", "distributed.json")
 RESULTS = ("comparison.json", "tournament.json", RESULT_FILE)
-_MOST_NAMED = 20  # problems of one kind in one file
+_MOST_NAMED = 20  # problems of one kind reported per file
 
 
 class _Arrays(BaseModel):
-    """The part that all our manifests of arrays have."""
+    """The part common to all our manifests of arrays."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -50,7 +50,7 @@ class FolderCheck:
         return sum(path.stat().st_size for path in self.files if path.is_file())
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Do a part of the check; its error is a problem, and the check goes on."""
+        """Run a part of the check; an error is recorded as a problem, and the check continues."""
         try:
             work()
         except (FormatError, DefinitionError) as error:
@@ -60,7 +60,7 @@ class FolderCheck:
 
 
 def check_folder(folder: Path) -> FolderCheck:
-    """Check all that the folder holds; raises `DefinitionError` where it is none of ours."""
+    """Check everything in the folder; raises `DefinitionError` if it is not one of ours."""
     check = FolderCheck()
     for name, work in (
         (MANIFEST, _check_manifest),
@@ -75,7 +75,7 @@ def check_folder(folder: Path) -> FolderCheck:
             check.attempt(lambda work=work, path=path: work(check, path))  # type: ignore[misc]  # mypy cannot infer bound defaults
     if not check.files:
         raise DefinitionError(
-            f"{str(folder)!r} is no folder of ours: expected one that abstract, solve, match, compare or tournament wrote"
+            f"{str(folder)!r} is not a folder of ours: expected one that abstract, solve, match, compare or tournament wrote"
         )
     return check
 
@@ -148,7 +148,7 @@ def _check_match(check: FolderCheck, path: Path) -> None:
             log = run.log_path(path.parent)
             if not log.exists():
                 if plan.until_ci_mbb is None:
-                    check.problems.append(f"{str(log)!r} is missing: the match is not finished, go on with --resume")
+                    check.problems.append(f"{str(log)!r} is missing: the match is not finished, continue with --resume")
                 continue
             check.files.add(log)
             wrong: list[str] = []
@@ -156,9 +156,9 @@ def _check_match(check: FolderCheck, path: Path) -> None:
                 try:
                     parse_state_line(line, definition)
                     if hand_number(line) != place:
-                        wrong.append(f"hand {hand_number(line)} stands where hand {place} should")
+                        wrong.append(f"hand {hand_number(line)} where hand {place} was expected")
                     if abs(sum(line_values(line))) > 1e-6:
-                        wrong.append(f"hand {place}: the players' values do not add up to nothing")
+                        wrong.append(f"hand {place}: the players' values do not sum to zero")
                 except ValueError as error:
                     wrong.append(f"hand {place}: {error}")
                 if len(wrong) == _MOST_NAMED:
@@ -177,7 +177,9 @@ def _check_job(check: FolderCheck, path: Path) -> None:
         check.files.add(blocks)
         store.load(blocks)
     if store.missing():
-        check.problems.append(f"{len(store.missing())} of {len(store.blocks)} blocks are missing: go on with --resume")
+        check.problems.append(
+            f"{len(store.missing())} of {len(store.blocks)} blocks are missing: continue with --resume"
+        )
 
 
 def _check_result(check: FolderCheck, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A match folder: its plan (`match.json`), and the runs the plan stands for.
+"""A match folder: its plan (`match.json`), and the runs of the plan.
 
 A duplicate match plays seed S twice, A first and then B first; `repeat` further ones take the seeds S+1, S+2, ...
 Each half is one run, one ACPC match with a log of its own.
@@ -39,7 +39,7 @@ class MatchStoppedError(ProtocolError):
 
 
 def seated(pair: tuple[T, T], order: Order) -> tuple[T, T]:
-    """What belongs to A and B, by seat."""
+    """Two things of A and B in the order of the seats."""
     return pair if order == "AB" else (pair[1], pair[0])
 
 
@@ -51,14 +51,14 @@ def player_seeds(seed: int, match_index: int, order: Order) -> tuple[int, int]:
 
 
 def _log_name(player: PlayerSpec) -> str:
-    """A player as one word of a log: its alias, or its name; of a long path the end, which tells it from others."""
+    """A player as one word of a log: its alias, or its name; for a long path its end, which is the distinctive part."""
     text = player.alias or str(player)
     word = "".join("." if char in ":|/ " or not char.isprintable() else char for char in text)
     return word.encode()[-(MAX_NAME_BYTES - 2) :].decode(errors="ignore")  # room for .A or .B
 
 
 class MatchPlan(BaseModel):
-    """Everything that decides a match, written before its first hand."""
+    """Everything that determines a match, written before its first hand."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -81,7 +81,7 @@ class MatchPlan(BaseModel):
         return Run(plan=self, index=match_index, order="AB"), Run(plan=self, index=match_index, order="BA")
 
     def names(self) -> tuple[str, str]:
-        """A's and B's names in logs: aliases, or without what has a meaning there; never the same."""
+        """A's and B's names in logs: aliases, or names without the log's separators; always different."""
         first, second = map(_log_name, self.players)
         return (first, second) if first != second else (f"{first}.A", f"{second}.B")
 
@@ -123,7 +123,7 @@ def create_folder(folder: Path, plan: MatchPlan) -> None:
     """Begin a match folder; refuses one that holds a match."""
     make_folder(folder)
     if (folder / PLAN_FILE).exists():
-        raise DefinitionError(f"{str(folder)!r} holds a match: go on with it by --resume, or give another folder")
+        raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
     write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
 
 

@@ -14,12 +14,12 @@ from foldwise.matches.plan import MatchPlan
 from foldwise.matches.scores import SCORES
 from foldwise.matches.statistics import Estimate, estimate, sequence_half_width
 
-# A match scored by its boards needs far fewer boards than one of chips needs pairs: its sequence is narrowest here.
+# Scoring by boards needs far fewer observations than scoring by chips: tune the confidence sequence to this many.
 _TUNED_BOARDS = 500
 
 
 def half_width(plan: MatchPlan, pairs: Estimate) -> float:
-    """What kind of interval a plan's result has: one that covers at every look where the plan looks more than once."""
+    """The half-width of a plan's interval: a confidence sequence if the plan checks its result more than once."""
     if plan.until_ci_mbb is None:
         return pairs.ci95_mbb
     if pairs.count < 2:
@@ -66,7 +66,7 @@ class SearchSummary(TypedDict):
 
 
 class MatchResult(TypedDict):
-    """`result.json`; A's result. The last two where hands are scored otherwise than in chips as played."""
+    """`result.json`: A's result. The last fields are present if hands are not scored in chips as played."""
 
     players: list[str]
     game: str
@@ -94,7 +94,7 @@ class MatchResult(TypedDict):
 
 @dataclass(frozen=True)
 class Effort:
-    """What a match took: time, hands that were there before, and what its players did wrong."""
+    """What a match took: time, hands that existed before, and the players' faults."""
 
     seconds: float
     hands_before: int = 0

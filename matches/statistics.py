@@ -53,7 +53,7 @@ def sequence_half_width(sd: float, count: int, tuned: int = _TUNED_PAIRS) -> flo
 
     Asymptotic confidence sequence, Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024), eq. 3:
     Robbins' normal mixture with an estimated variance, narrowest around `tuned` observations, which is chosen before.
-    An ordinary interval looked at again and again until it is narrow covers less than it says.
+    An ordinary interval that is checked repeatedly until it is narrow covers less than 95%.
     """
     rho_squared = (-2 * math.log(_ALPHA) + math.log(-2 * math.log(_ALPHA)) + 1) / tuned
     scaled = count * rho_squared + 1

@@ -1,4 +1,4 @@
-"""Who answers for all hands at once: a strategy folder with or without search."""
+"""Players that answer for all hands at once: a strategy folder, with or without search."""
 
 from foldwise.agent.mappings.translation import Translation
 from foldwise.agent.strategy_player import OpenStrategy
@@ -11,7 +11,7 @@ from foldwise.search.ranges import TableRanges
 def make_agent(
     opened: OpenStrategy, steps: PlayerSteps, seed: int, translation: Translation, menu: BetMenu | None = None
 ) -> SearchPlayer | TableRanges:
-    """A search to be measured: compiled beforehand, without a time limit, and with the bet sizes of `menu` if given."""
+    """A searching player for measurements: warmed up, without a time limit, with the bet sizes of `menu` if given."""
     table = opened.player(steps.pipeline, seed, translation)
     if steps.search is None:
         return TableRanges(table)

@@ -21,15 +21,15 @@ _NUM_SHOWN = 8
 
 @dataclass(frozen=True)
 class SearchDecision(Decision):
-    """One decision of a searching player, and what it came from. Its node is one of the solved tree."""
+    """One decision of a searching player, and how it came about. `node` is a node of the solved tree."""
 
     street: str
     nodes: int  # of the tree
     iterations: int
-    solves: int  # of this street so far
+    solves: int  # on this street so far
     ranges: tuple[str, str]  # at the street's root, ours first: how wide, and the likeliest hands
     value_chips: float  # of our hand at the root, over the whole hand
-    added: list[int]  # raises beyond the menu
+    added: list[int]  # raises that the menu did not have
 
     def __str__(self) -> str:
         rows = ", ".join(
@@ -82,7 +82,7 @@ def explain(
 
 
 def range_text(weights: Float, shown: int = _NUM_SHOWN) -> str:
-    """`212 hands: AsAh 0.012 ...`: e to the entropy, and the likeliest hands with their shares."""
+    """`212 hands: AsAh 0.012 ...`: the effective number of hands (e to the entropy), and the likeliest with their shares."""
     shares = weights / max(float(weights.sum()), 1e-300)
     live = shares[shares > 0.0]
     width = float(np.exp(-(live * np.log(live)).sum())) if live.size else 0.0

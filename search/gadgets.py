@@ -2,7 +2,7 @@
 
 `unsafe` offers nothing and trusts his range. `resolve` (Burch, Johanson and Bowling, AAAI 2014) lets each of his hands
 choose between the street and what it was worth before. `combined` lets him come in with his range, plus a bounded share
-of what the gadget lets in, plus a little of every hand.
+of the hands the gadget lets in, plus a little of every hand.
 
 The value of the alternative is a best response's, not the strategy's own: on the turn through the blueprint's tree on this
 board against our range, on the river through the turn's solution. Both players' best responses win more together than
@@ -15,10 +15,10 @@ from typing import Final
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.hands.showdown import RangeShowdown
-from foldwise.search.ranges import Float
 from foldwise.solver.subgame.gadget import Gadget
 
 GADGETS: Final = ("unsafe", "resolve", "combined")
@@ -26,10 +26,10 @@ GADGETS: Final = ("unsafe", "resolve", "combined")
 
 @dataclass(frozen=True)
 class GadgetWeights:
-    """How much of each of the opponent's hands enters, besides his own range, which has weight 1."""
+    """Weights of the opponent's hands in the solve, relative to his own range, which has weight 1."""
 
-    offered: float = 0.1  # of all hands alike, each as far as it chooses to
-    uniform: float = 0.02  # of all hands alike, without a choice
+    offered: float = 0.1  # uniform over hands, each as often as it chooses to enter
+    uniform: float = 0.02  # uniform over hands, without a choice
 
 
 DEFAULT_WEIGHTS: Final = GadgetWeights()
@@ -43,7 +43,7 @@ def check_gadget(name: str) -> None:
 def make_gadget(
     name: str, opponent: int, values: Float | None, weights: GadgetWeights = DEFAULT_WEIGHTS
 ) -> Gadget | None:
-    """The gadget of a name; where there are no values to offer, his range plus a little of every hand."""
+    """The gadget with this name; without values to offer, his range plus a little of every hand."""
     if name == "unsafe":
         return None
     if values is None:
@@ -56,7 +56,7 @@ def make_gadget(
 def zero_sum(
     board: Sequence[int], ranges: tuple[Float, Float], values: tuple[Float, Float], player: int
 ) -> Float | None:
-    """A player's values less his half of what both players' best responses win together; None if no two hands meet.
+    """A player's values less half of what both best responses win together; None if the ranges share no possible deal.
 
     Values are counterfactual: chips times the other's reach.
     """

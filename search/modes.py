@@ -1,7 +1,7 @@
 """How much is solved: bet sizes by depth of the stacks, and visits by size of the tree.
 
-An all-in into a small pot is a hundred pots: it makes a tree slow to converge and is rarely played, so menus shrink as
-stacks get deep. Nothing is lost for good: a size that somebody makes is added with its exact amount.
+An all-in into a small pot can be a hundred pots: it slows convergence and is rarely played, so menus shrink as stacks
+get deep. A size the menu lacks is not lost: when somebody bets it, it is added with its exact amount.
 Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
 """
 
@@ -14,15 +14,15 @@ from foldwise.game.betting import BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.trees.tree import BetMenu
 
-# From this share of the stack on, a bet is all-in.
+# A bet of at least this share of the stack becomes all-in.
 _ALL_IN_SHARE = 0.67
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bet sizes of a turn and the river behind it, for stacks of at least so many pots."""
+    """Bet sizes of a turn and its rivers, for stacks of at least `least_depth_pots`."""
 
-    least_depth_pots: float  # what is left of the smaller stack over the pot, at the root of the street
+    least_depth_pots: float  # smaller remaining stack over the pot, at the street's root
     turn: str
     river: str
 
@@ -42,10 +42,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Mode:
-    """How much time is spent for how much strength."""
+    """A trade-off between time and strength."""
 
     name: str
-    sizes: tuple[Sizes, ...]  # deepest first; the last serves all
+    sizes: tuple[Sizes, ...]  # deepest first; the last one fits any depth
     turn: Budget
     river: Budget
 

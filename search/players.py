@@ -1,4 +1,4 @@
-"""The player of any name, searching ones too. What solves is loaded only where a name asks for it."""
+"""The player of any name, searching ones included. The solver is loaded only if a name asks for a search."""
 
 from foldwise.agent import player as tables
 from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
@@ -31,14 +31,14 @@ def make_player(player: PlayerSpec | str, seed: int) -> Player:
 
 
 def check_player(player: PlayerSpec | str, over_tcp: bool) -> None:
-    """Raise `DefinitionError` for a player that cannot play; programs of their own play over tcp only."""
+    """Raise `DefinitionError` for a player that cannot play; external programs play over tcp only."""
     spec = as_player(player)
     if not (over_tcp and spec.kind == PlayerKind.PROGRAM):
         make_player(spec, 0)
 
 
 def check_plays_tables(player: PlayerSpec | str, what: str) -> None:
-    """Raise `DefinitionError` for a searching player where only tables of rows will do."""
+    """Raise `DefinitionError` for a searching player where only a strategy's tables will do."""
     if is_searching(player):
         raise DefinitionError(
             f"{what}: player {str(as_player(player))!r} searches; it is for strategies without search"

@@ -1,4 +1,4 @@
-"""What a searching player is asked to do."""
+"""The settings of a searching player."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class SearchSettings:
 
     mode: str = "fast"
     gadget: str = "combined"
-    turn: str | None = None  # a mode of its own, or off; None is that of the search
+    turn: str | None = None  # the turn's own mode, or "off"; None: the mode of the search
     river: str | None = None
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class SearchSettings:
                 find_mode(street)
 
     def on(self, street: int) -> Mode | None:
-        """The mode a street is searched in; None where the blueprint plays."""
+        """The mode in which a street is searched; None where the blueprint plays."""
         name = {_TURN: self.turn or self.mode, _RIVER: self.river or self.mode}.get(street, OFF)
         return None if name == OFF else find_mode(name)
 

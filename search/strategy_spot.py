@@ -1,4 +1,4 @@
-"""A turn or river of a strategy's own hands: who plays it with what, as its rows say."""
+"""A turn or river from a strategy's own play: the ranges of both players, as its rows give them."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from foldwise.solver.subgame.spot import Spot
 
 
 def strategy_spot(folder: Path, betting: str, board: str, turn: str | None, river: str | None) -> Spot:
-    """The spot after a typed betting, both ranges from the strategy, bets from it too unless texts for a street are given."""
+    """The spot after the betting given: ranges and bet sizes from the strategy, unless a text gives a street's bet sizes."""
     opened = OpenStrategy(folder)
     definition = opened.definition
     state, cards = read_betting(definition, betting), parse_cards(board)

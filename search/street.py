@@ -1,8 +1,8 @@
 """One street solved from its root, for one seat: what all hands play on it, action by action.
 
-The solve begins at the street's root and is never rooted inside of it. When somebody makes a bet that the tree lacks, it
-is added with its exact amount, what we have already played on the street is frozen for all hands, as played, and the
-street is solved again from its root, starting from what was learned (Brown and Sandholm, NIPS 2017, nested solving; here
+The solve always starts at the street's root. When somebody makes a bet that the tree lacks, it is added with its exact
+amount, what we have already played on the street is frozen for all hands, and the street is solved again from its root,
+starting from what was learned (Brown and Sandholm, NIPS 2017, nested solving; here
 the frozen rows keep our past as it was instead of a new root behind it).
 """
 
@@ -12,24 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess import transforms
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Float, Policy
+from foldwise.search.ranges import Policy
 from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
 
-# A solve that begins with what an earlier one learned goes on for this share of its iterations,
+# A solve that starts from an earlier one's regrets runs for this share of the usual iterations,
 _AGAIN_SHARE = 0.5
-# and counts from this share of them, so that the discounts forget what the new size changes.
+# and counts iterations from this share on, so that discounting forgets what the new size changes.
 _FROM_SHARE = 0.25
-# River cards an iteration on the turn walks. At the work of 30 iterations over all 48 a limped pot is left exploitable for
-# 7.8% of it by all rivers, 2.3% by 12, 1.4% by 6.
+# River cards walked per iteration on the turn. For the work of 30 iterations over all 48 rivers, a limped pot is left
+# exploitable for 7.8% of the pot with all rivers per iteration, 2.3% with 12, 1.4% with 6.
 _RIVERS = 6
 
 Brake = Callable[[], None]  # raises when there is no time left
@@ -37,12 +38,12 @@ Brake = Callable[[], None]  # raises when there is no time left
 
 @dataclass(frozen=True)
 class StreetProblem:
-    """What is solved: all that the solution depends on."""
+    """What is solved: everything the solution depends on."""
 
     root: BettingState
     board: tuple[int, ...]
     ranges: tuple[Float, Float]  # by player, at the root
-    position: int  # whose search it is
+    position: int  # the searching player
     menu: BetMenu
     budget: Budget
     pipeline: Pipeline
@@ -52,13 +53,13 @@ class StreetProblem:
 
 
 class StreetSearch:
-    """The solution of a street, seen from one decision. It never changes: following an action gives a new one."""
+    """The solution of a street, seen from one decision. It is immutable: following an action gives a new one."""
 
     def __init__(self, problem: StreetProblem, brake: Brake):
         self.problem = problem
         self.path: Path = ()
-        self.frozen: dict[Path, Float] = {}  # what we have played on the way
-        self.added: dict[Path, tuple[int, ...]] = {}  # raises beyond the menu
+        self.frozen: dict[Path, Float] = {}  # what we have played on the path
+        self.added: dict[Path, tuple[int, ...]] = {}  # raises that the menu did not have
         self.num_solves = 0
         self.subgame = self._solve(None, brake)
 
@@ -88,7 +89,7 @@ class StreetSearch:
         return subgame
 
     def policy(self) -> Policy:
-        """What all hands of the player to act do here: his average strategy, ours after post-processing."""
+        """What all hands of the player to act do here: the average strategy, ours after post-processing."""
         at = self.subgame.node_at(self.path)
         actions, rows = self.subgame.actions_at(at), self.subgame.strategy(at)
         state = self.subgame.states[at]
@@ -97,7 +98,7 @@ class StreetSearch:
         return Policy(actions, rows)
 
     def after(self, action: Action, brake: Brake) -> "StreetSearch":
-        """The search after an action; an action that the tree lacks is solved for first."""
+        """The search after an action; an action that the tree lacks is added and solved first."""
         at = self.subgame.node_at(self.path)
         search = copy(self)
         if action not in self.subgame.actions_at(at):
@@ -109,7 +110,7 @@ class StreetSearch:
         return search
 
     def ranges(self) -> tuple[Float, Float]:
-        """Both players' at the end of the path: ours as played, the opponent's by the solution's average.
+        """Both players' ranges at the end of the path: ours as played, the opponent's by the solution's average.
 
         An action that contradicts every hand says nothing.
         """
@@ -128,14 +129,14 @@ class StreetSearch:
 
 
 def hand_nodes_of(subgame: Subgame) -> float:
-    """Public nodes times hands of a visit of the whole tree, which walks for both players."""
+    """Public nodes times hands in one visit of the whole tree, which walks for both players."""
     trunk = int((subgame.nodes["street"] == subgame.nodes[0]["street"]).sum())
     below = len(subgame.nodes) - trunk
     return 2.0 * (trunk * subgame.board.pairs.size + below * len(subgame.river_cards) * (47 * 46 // 2))
 
 
 def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Action], rows: Float) -> Float:
-    """Rows [A, 1326] through a pipeline, as a decision after the player's first."""
+    """Rows [A, 1326] post-processed as a decision that is not the player's first."""
     if not pipeline.steps:
         return rows
     stack = state.definition.stacks[state.player_to_act]

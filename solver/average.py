@@ -1,4 +1,4 @@
-"""The average strategy of a later part of a run, from its last checkpoint and the sums it kept on the way."""
+"""The average strategy of a later part of a run, from its last checkpoint and the sums it saved earlier."""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def _left_out(source: Path, saved: CheckpointManifest, part: str) -> EarlierSums
         found = ", ".join(f"{name} (iteration {kept.iterations:,})" for name, kept in saved.kept.items())
         raise FormatError(
             f"{str(source)!r} keeps no sums of its {part}, but of: {found or 'nothing'}: samplers keep them as they pass a "
-            "third, a half and two thirds of --iterations, --nodes or --seconds; go on with --resume or solve again"
+            "third, a half and two thirds of --iterations, --nodes or --seconds; continue with --resume or solve again"
         )
     entry = find_entry(source / MANIFEST, saved.arrays, array_name(part))
     verify_array(source, entry)
@@ -68,7 +68,7 @@ def _left_out(source: Path, saved: CheckpointManifest, part: str) -> EarlierSums
 def _history(
     game: AbstractGame, table: npt.NDArray[Any], left_out: EarlierSums, saved: CheckpointManifest
 ) -> list[Evaluation]:
-    """One point, of this average; where no response is known, the run's own points, which are of its regrets."""
+    """One evaluation of this average; without an exact response, the run's own points, which are regrets."""
     if not has_response(game):
         return saved.history
     policy = np.empty(game.num_entries)

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on, committed beside the strategy by one rename."""
+"""Checkpoints: everything a run needs to be resumed, committed beside the strategy by one rename."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from foldwise.game.errors import FormatError
 
 MANIFEST: Final = "checkpoint.json"
 FORMAT_VERSION: Final = 1
-# Keys of the config that may differ between a run and its continuation: when to stop, look and save.
+# Keys of the config that may differ between a run and its continuation: when to stop, evaluate and save.
 _MAY_DIFFER = frozenset(
     {"iterations", "nodes", "seconds", "exploitability_mbb", "evaluate_seconds", "checkpoint_seconds", "average_from"}
 )
@@ -49,14 +49,14 @@ class Solver(Protocol):
         """Run that many iterations."""
 
     def arrays(self) -> Mapping[str, npt.NDArray[Any]]:
-        """By name, the arrays it continues from: filled in place when a run is resumed."""
+        """The arrays of its state by name, filled in place when a run is resumed."""
 
 
 @runtime_checkable
 class SummingSolver(Protocol):
-    """What a solver has whose strategy sums only grow, but for discounts: those of a later part are a difference."""
+    """A solver whose strategy sums only grow, except for discounts, so that a later part's sums are a difference."""
 
-    sum_factor: float  # what discounts have left of a sum made before the first of them
+    sum_factor: float  # the product of all discounts so far
 
 
 class KeptSums(BaseModel):
@@ -71,7 +71,7 @@ class KeptSums(BaseModel):
 
 
 class SavedRun(BaseModel):
-    """What every checkpoint says of its run."""
+    """What every checkpoint records about its run."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -97,7 +97,7 @@ class CheckpointManifest(SavedRun):
 
 @dataclass
 class Passed:
-    """What a run has behind it of its plan."""
+    """The part of its plan that a run has completed."""
 
     share: float = 0.0  # of the last milestone
     kept: dict[str, KeptSums] = field(default_factory=dict)  # by part, as in `solver.milestones`
@@ -154,7 +154,7 @@ def load_checkpoint(folder: Path, solver: Solver, config: dict[str, Any], abstra
 
 
 def check_resumable(folder: Path, saved: SavedRun, difference: str | None, abstraction: str) -> None:
-    """Refuse a run whose config differs, or whose abstraction is another by now."""
+    """Refuse a run whose config differs, or whose abstraction has changed."""
     if difference is not None:
         raise FormatError(f"{str(folder)!r} cannot be resumed with this config: {difference}")
     if saved.abstraction != abstraction:

@@ -1,7 +1,7 @@
 """What solving a shipped config takes: its stop condition, and the least memory it needs.
 
 To size a game its betting tree is built, which takes seconds for the largest. `configs/memory.json` keeps the figures, each
-with a hash of the config it belongs to; a config that was changed since is sized anew.
+with a hash of the config it belongs to; a config that was changed since is sized again.
 """
 
 import hashlib
@@ -17,15 +17,15 @@ from foldwise.solver.config import RunConfig, SolverConfig
 from foldwise.solver.memory_estimate import least_bytes
 
 _KEPT = "memory.json"
-# External sampling, nodes a second and thread where two share the tables: 20 million with tables of 325 MB, 8.1 million with
-# 5.4 GB; in between by the logarithm of the size.
+# External sampling, nodes per second and thread with two threads: 20 million with tables of 325 MB, 8.1 million with
+# 5.4 GB; interpolated by the logarithm of the size.
 _RATE_BYTES = (325e6, 5.4e9)
 _RATES = (20e6, 8.1e6)
 
 
 @dataclass(frozen=True)
 class ConfigCost:
-    """A shipped config, and what it takes to solve it as it stands."""
+    """A shipped config, and what it takes to solve it unchanged."""
 
     name: str
     about: str
@@ -43,7 +43,7 @@ def config_costs() -> list[ConfigCost]:
 
 
 def measured_memory() -> dict[str, dict[str, str | int]]:
-    """What `configs/memory.json` must say, worked out anew: about 20 seconds."""
+    """The content of `configs/memory.json`, computed again: about 20 seconds."""
     return {
         name: {"config": config_hash(path), "bytes": config_bytes(path)} for name, path in shipped_configs().items()
     }
@@ -54,7 +54,7 @@ def config_hash(path: Path) -> str:
 
 
 def config_bytes(path: Path) -> int:
-    """The memory of one config, worked out."""
+    """The memory of one config, computed."""
     config = read_config(path, RunConfig, {})
     return least_bytes(estimate_size(config, config.solver.entry_bytes))
 

@@ -26,7 +26,7 @@ def check_memory(config: RunConfig, size: SizeEstimate) -> None:
 
 
 def check_disk(config: RunConfig, size: SizeEstimate, folder: Path) -> None:
-    """Refuse a run whose checkpoints and strategy the disk has no room for, beside what its folder holds already."""
+    """Refuse a run whose checkpoints and strategy do not fit on the disk, given what its folder already holds."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -40,7 +40,7 @@ def check_disk(config: RunConfig, size: SizeEstimate, folder: Path) -> None:
 
 
 def disk_bytes(config: RunConfig, size: SizeEstimate) -> int:
-    """At most at once: the checkpoint before and the one being written, kept sums, and the strategy likewise."""
+    """The peak on disk: the previous checkpoint and the one being written, kept sums, and the same for the strategy."""
     kept = 0 if config.solver.sampler in FULL_WIDTH else len(PARTS) * size.table_bytes // 2
     return (
         2 * size.table_bytes + kept + 2 * size.infoset_actions * np.dtype(stored_dtype(size.infoset_actions)).itemsize
@@ -48,7 +48,7 @@ def disk_bytes(config: RunConfig, size: SizeEstimate) -> int:
 
 
 def _what_fits(config: RunConfig, size: SizeEstimate, available: int) -> str:
-    """A way to make it fit: half the precision, the largest shipped config of the same game that does, or a smaller game."""
+    """Ways to make it fit: single precision, the largest shipped config of the same game that fits, or a smaller game."""
     ways = []
     solver = config.solver
     can_be_single = solver.precision == "double" and solver.sampler == "external" and config.distributed is None

@@ -48,7 +48,7 @@ def _vector_bytes(game: AbstractGame, solves_wide: bool) -> int:
 
 
 def _joint_bytes(joint: JointDeals) -> int:
-    """What exact deals take: noticeable where every hand is a bucket."""
+    """What exact deals take: noticeable if every hand is a bucket."""
     pairs = int(joint.num_buckets.astype(np.int64).prod(axis=1).sum()) * (1 + int(joint.outcomes.shape[1]))
     return _CATEGORY_BYTES * len(joint.probability) + _MATRIX_COPIES * 8 * pairs
 
@@ -66,7 +66,7 @@ def available_bytes() -> int:
 
 
 def least_bytes(size: SizeEstimate) -> int:
-    """What a run takes at the least, from the size of its game alone."""
+    """The least memory a run takes, from the size of its game alone."""
     return _PROCESS_BYTES + size.table_bytes + size.tree_bytes
 
 
@@ -81,7 +81,7 @@ def check_estimate(name: str, needed: int) -> None:
 
 
 def _resident_bytes() -> int:
-    """What this process holds already: part of any estimate of it."""
+    """What this process already holds, which is part of the estimate."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:

@@ -1,4 +1,4 @@
-"""Milestones: what happens at a share of a run's planned length, in whichever of iterations, nodes or time it is planned."""
+"""Milestones: what happens at a share of a run's planned length, whether in iterations, nodes or time."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ PARTS: Final = {"third": 1 / 3, "half": 1 / 2, "two-thirds": 2 / 3}
 
 @dataclass(frozen=True, order=True)
 class Milestone:
-    """One of: strategy sums are kept for a part of the run, an epoch ends in a discount, pruning begins."""
+    """One event: strategy sums are kept for a part of the run, an epoch ends with a discount, or pruning begins."""
 
     share: float
     part: str = ""
@@ -21,7 +21,7 @@ class Milestone:
 
 
 def plan_milestones(config: SolverConfig, keeps_sums: bool) -> list[Milestone]:
-    """All of a run, in their order; sums only of a solver that keeps them."""
+    """All milestones of a run in order; sums only if the solver keeps them."""
     discount = config.discount
     found = [Milestone(share, part=part) for part, share in PARTS.items() if keeps_sums]
     if discount.share is not None:
@@ -32,7 +32,7 @@ def plan_milestones(config: SolverConfig, keeps_sums: bool) -> list[Milestone]:
 
 
 def check_plan(config: SolverConfig) -> None:
-    """Refuse keys that speak of a share of the run where nothing says how long that is."""
+    """Refuse keys that refer to a share of the run if the run has no planned length."""
     if not (config.iterations is None and config.nodes is None and config.seconds is None):
         return
     for key, is_set in (

@@ -1,7 +1,7 @@
-"""A sampler of the user's own, `python:FILE.py:NAME`: NAME is called with the game and the `SolverConfig`.
+"""A user's own sampler, `python:FILE.py:NAME`: NAME is called with the game and the `SolverConfig`.
 
-What it returns has what a `solver.checkpoint.Solver` has. It runs behind a guard: whatever its code raises, and a table
-that no strategy can be made of, end the run with one line, and the last checkpoint stays.
+It returns a `solver.checkpoint.Solver`. It runs behind a guard: an exception in its code, or a table from which no
+strategy can be made, ends the run with one line, and the last checkpoint stays.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class PythonSampler:
             self._solver: Solver = make(game, config)
         except DefinitionError:
             raise
-        except Exception as error:  # the user's own code may raise anything
+        except Exception as error:  # the user's code may raise anything
             raise own_code_error("sampler", self._name, error, _EXPECTED) from error
         missing = [member for member in _MEMBERS if not hasattr(self._solver, member)]
         if missing:
@@ -96,7 +96,7 @@ class PythonSampler:
             self._solver.advance(iterations)
         except DefinitionError:
             raise
-        except Exception as error:  # the user's own code may raise anything
+        except Exception as error:  # the user's code may raise anything
             raise own_code_error("sampler", self._name, error, f"iteration {goal} to end well") from error
         if self.iteration != goal:
             raise self._error(f"advance({iterations}) led to iteration {self.iteration} instead of {goal}")

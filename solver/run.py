@@ -34,7 +34,7 @@ from foldwise.solver.sampling.mccfr import Mccfr
 if TYPE_CHECKING:
     from foldwise.solver.distributed.batch import ChildProgress
 
-_STEP_SECONDS = 0.2  # between two looks at the clock and at Ctrl-C
+_STEP_SECONDS = 0.2  # between two checks of the clock and of Ctrl-C
 _FIRST_EVALUATION_SECONDS = 0.02
 _EVALUATION_SPACING = 1.3  # evaluations lie evenly on a logarithmic axis of time
 _NEVER = 1 << 62
@@ -46,12 +46,12 @@ _SHARE_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands."""
+    """A run's progress."""
 
     iterations: int
     nodes: int
     seconds: float  # of solving, evaluations and files left out
-    share: float  # of the nearest stop condition, 0 to 1
+    share: float  # of the way to the nearest stop condition, 0 to 1
     last: Evaluation | None
     children: tuple["ChildProgress", ...] = ()  # of a distributed run
     waiting_share: float = 0.0  # of its head: time spent waiting for children
@@ -62,7 +62,7 @@ class Progress:
 
 
 def _empty_policy(game: AbstractGame) -> Policy:
-    """Full floats where tiny exploitabilities are looked for, half the memory where the game is large."""
+    """Double precision for small games, where tiny exploitabilities matter; single for large ones, to save memory."""
     if game.num_entries < _LARGE_ENTRIES:
         return np.empty(game.num_entries, dtype=np.float64)
     return np.empty(game.num_entries, dtype=np.float32)
@@ -74,7 +74,7 @@ def make_solver(game: AbstractGame, config: RunConfig) -> Solver:
 
 
 def config_fields(config: RunConfig) -> dict[str, Any]:
-    """What the manifest of a strategy says of the config behind it."""
+    """The fields of a strategy's manifest that describe its config."""
     source = config.find_game()
     return {
         "name": config.name,
@@ -118,7 +118,7 @@ class SolverRun:
             self._resume_plan(checkpoint)
 
     def _resume_plan(self, saved: CheckpointManifest) -> None:
-        """Which milestones are behind the run: those it passed, or by its length where that is planned anew."""
+        """Which milestones the run has passed; computed from its length if the planned length has changed."""
         place = self.folder / CHECKPOINT
         arrays = {array_name(part): find_entry(place, saved.arrays, array_name(part)) for part in saved.kept}
         self._passed = Passed(saved.passed_share or 0.0, saved.kept, arrays)
@@ -141,7 +141,7 @@ class SolverRun:
         count_at = solver.iteration
         next_evaluation = max(_FIRST_EVALUATION_SECONDS, limits.evaluate_seconds, _EVALUATION_SPACING * self.seconds)
         last_checkpoint = time.monotonic()
-        self._pass_milestones(with_nodes=True)  # a longer plan may have one where the shorter ended
+        self._pass_milestones(with_nodes=True)  # a longer plan may have a milestone where the shorter one ended
         while not self.stop and not self._is_done(count_at):
             if solver.iteration >= count_at:
                 count_at = self._next_count()
@@ -154,7 +154,7 @@ class SolverRun:
             if self.seconds >= next_evaluation:
                 is_first = not self.history
                 cost = self._evaluate()
-                if is_first:  # it compiled, too
+                if is_first:  # the first one included compilation
                     cost = 0.0
                 next_evaluation = max(
                     _EVALUATION_SPACING * self.seconds,
@@ -179,7 +179,7 @@ class SolverRun:
         )
 
     def _part_of(self, limit: int) -> int:
-        """What of a limit is done at the next milestone, or all of it at the end."""
+        """The part of a limit reached at the next milestone; all of it after the last."""
         share = self._milestones[0].share if self._milestones else 1.0
         return math.ceil(share * limit * (1.0 - _SHARE_ROUNDING)) if share < 1.0 else limit
 
@@ -191,7 +191,7 @@ class SolverRun:
         return max(1, self._part_of(limit) - self.solver.iteration)
 
     def _pass_milestones(self, with_nodes: bool) -> None:
-        """Do what the plan has for the share that is done."""
+        """Do what the plan says for the share of the run that is done."""
         share = self._share_done(with_nodes)
         while self._milestones and self._milestones[0].share <= share + _SHARE_ROUNDING:
             milestone = self._milestones.pop(0)
@@ -202,7 +202,9 @@ class SolverRun:
         if milestone.part:
             write_sums(self.folder, self.game, self.solver, milestone.part, self.seconds, self._passed)
         else:
-            assert isinstance(self.solver, Mccfr)  # `SolverConfig` allows the keys behind the others to no other solver
+            assert isinstance(
+                self.solver, Mccfr
+            )  # `SolverConfig` allows the keys for the other milestones only with it
             if milestone.prunes:
                 self.solver.prunes = True
             else:
@@ -211,7 +213,8 @@ class SolverRun:
     def _next_count(self) -> int:
         """The next iteration at which nodes are compared with their limit, or with a milestone's share of it.
 
-        Found from counts alone, while steps follow the clock: a run of one thread, repeated, ends at the same iteration.
+        Derived from counts alone, although steps follow the clock, so that a repeated run of one thread ends at the same
+        iteration.
         Half of the remaining way at the rate of nodes so far, and at most a doubling of the iterations.
         """
         limit, done, nodes = self.config.solver.nodes, self.solver.iteration, self.solver.nodes
@@ -267,7 +270,7 @@ class SolverRun:
         return float(mean_positive_regret(self.game.tree.nodes, self.game.deals.num_buckets, self.solver.table))
 
     def checkpoint(self) -> None:
-        """Save where the run stands."""
+        """Save the state of the run."""
         if self._saved_iteration == self.solver.iteration:
             return
         save_checkpoint(
@@ -301,7 +304,7 @@ class SolverRun:
         return save_strategy(self.folder, self.game, self.solver.table, fields, left_out.earlier, left_out.share)
 
     def _left_out(self) -> EarlierSums:
-        """What the average leaves out: nothing until the run has come to the part that the config names."""
+        """What the average leaves out: nothing until the run has reached the part that the config names."""
         part, passed = self.config.solver.average_from, self._passed
         if part not in passed.kept:
             return EarlierSums()

@@ -71,6 +71,12 @@ def test_links_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", ["promises.md", "verification.md"])
+def test_named_tests_are_there(page):
+    named = re.findall(r"`(tests/[\w/.]+)`", (DOCS / page).read_text(encoding="utf-8"))
+    assert named and not [path for path in named if not (ROOT / path).exists()]
+
+
 def run_page(page, folder):
     """What the shell commands of a page print, run one after the other in a folder."""
     parts = [text for words, text in blocks(DOCS / page, "sh") if not words]

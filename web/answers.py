@@ -1,4 +1,4 @@
-"""What all routes of the page share: bodies checked by a model, mistakes answered in one line."""
+"""What all routes of the page share: request bodies validated by a model, errors answered in one line."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -18,13 +18,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Body(BaseModel):
-    """A request of our own page: nothing but what is asked for."""
+    """A request from our own page; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def mistake_text(error: Exception) -> str:
-    """A mistake in one line."""
+    """An error in one line."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc'])) or 'request'}: {first['msg']}"
@@ -32,11 +32,11 @@ def mistake_text(error: Exception) -> str:
 
 
 def post(path: str, model: type[Model], answer: Callable[[Request, Model], Awaitable[Any]]) -> Route:
-    """A route that takes a JSON body and gives JSON; `answer` may give a whole response instead."""
+    """A route that takes a JSON body and returns JSON; `answer` may return a complete response instead."""
 
     async def endpoint(request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":  # what a form of another site cannot send
+        if kind != "application/json":  # a form on another site cannot send this
             return JSONResponse({"error_msg": "expected Content-Type: application/json"}, 415)
         try:
             content = await answer(request, model.model_validate_json(await request.body()))
@@ -50,5 +50,5 @@ def post(path: str, model: type[Model], answer: Callable[[Request, Model], Await
 
 
 def read_message(model: type[Model], text: str) -> Model:
-    """A message of a websocket."""
+    """The next message of a websocket."""
     return model.model_validate_json(text)

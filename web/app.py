@@ -1,4 +1,4 @@
-"""The application: routes of the HTTP door and of the page, behind the guard."""
+"""The application: the routes of the page and of Slumbot's HTTP interface, behind the guard."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -23,12 +23,12 @@ from foldwise.web.solving import SolveQueue
 from foldwise.web.train import TrainRoutes
 from foldwise.web.watch import WatchRoutes
 
-TRAINING = "training"  # scores of drills, beside the sessions
+TRAINING = "training"  # drill scores, kept beside the sessions
 
 
 @dataclass(frozen=True)
 class TableSettings:
-    """What `foldwise serve` was told."""
+    """The options of `foldwise serve`."""
 
     sessions_folder: Path
     strategies: tuple[Path, ...] = ()
@@ -41,7 +41,7 @@ class TableSettings:
 def make_app(settings: TableSettings) -> ASGIApp:
     """The whole application."""
     opponents = Opponents(settings.strategies)
-    solving, looking = SolveQueue(), SolveQueue()  # a solve of a minute must not keep others from looking
+    solving, looking = SolveQueue(), SolveQueue()  # so that a long solve does not block lookups
     sessions = Sessions(settings.sessions_folder, opponents, solving)
     first = Opponent(name=(opponents.names() or [DEFAULT_BOT])[0])
     search = OFF if first.is_bot else seat_search(settings.search, opponents.definition(first))

@@ -1,4 +1,4 @@
-"""The page's own files: read once, served from memory, so that no path of a request ever meets the disk."""
+"""The page's own files: read once, served from memory, so that no path from a request ever reaches the file system."""
 
 import hashlib
 from importlib.resources import files

@@ -6,7 +6,7 @@ from foldwise.matches.report.replay import position_names, street_names
 
 
 def betting_words(betting: BettingState) -> str:
-    """`button raises to 300, big blind calls 200; flop: big blind checks`; nothing before the first action."""
+    """`button raises to 300, big blind calls 200; flop: big blind checks`; empty before the first action."""
     words = iter(spoken_actions(betting, position_names(betting.definition)))
     streets: list[str] = []
     for name, actions in zip(street_names(betting.definition), betting.actions):

@@ -1,8 +1,8 @@
-"""Slumbot's HTTP interface: other people's bots play against a strategy of ours by changing one address.
+"""Slumbot's HTTP interface: a bot written for slumbot.com plays against our strategy once its address is changed.
 
-`login`, `new_hand` and `act` under `/api/` and `/slumbot/api/`, JSON in and out; a mistake is `{"error_msg"}` with status
-200, as the interface has it. A call of `new_hand` in mid-hand gives the hand in play again: nobody leaves a bad hand,
-and a client that lost an answer goes on.
+`login`, `new_hand` and `act` under `/api/` and `/slumbot/api/`, JSON in and out; an error is `{"error_msg"}` with status
+200, as in the original. Calling `new_hand` in the middle of a hand returns the hand in play: a player cannot walk away from
+a bad hand, and a client that lost a response can continue.
 """
 
 from typing import Any
@@ -100,7 +100,7 @@ class Door:
             if session.hand is None or not session.in_play:
                 return {"error_msg": "no hand is in play: call new_hand"}
             before = _betting(place)
-            await self._sessions.let_bot_act(place)  # nothing to do, unless the server died between two actions
+            await self._sessions.let_bot_act(place)  # does nothing unless the server died between two actions
             if session.in_play:
                 session.apply(read_increment(body.incr, read_slumbot(before, session.definition)))
                 await self._sessions.let_bot_act(place)
@@ -132,7 +132,7 @@ def _chips(value: float) -> int | float:
 
 
 def _hand(place: Place, before: str) -> dict[str, Any]:
-    """The answer: the hand as its player may see it."""
+    """The response: the hand as its player may see it."""
     session = place.session
     hand, position = session.hand, session.position
     assert hand is not None

@@ -70,7 +70,7 @@ class ExploreRoutes:
         self._opponents = opponents
         self._looking = looking
         self._solving = solving
-        self._tables: dict[tuple[str, str], TableRanges] = {}  # of looks alone: not for two threads
+        self._tables: dict[tuple[str, str], TableRanges] = {}  # for lookups only: not thread-safe
 
     def routes(self) -> list[BaseRoute]:
         return [post("/page/explore", _Explore, self._explore), WebSocketRoute("/page/solve", self._solve)]
@@ -86,7 +86,7 @@ class ExploreRoutes:
         return TableRanges(opened.player(parse_pipeline(body.postprocess), 0, parse_translation(_READING)))
 
     def look(self, body: _Explore) -> dict[str, Any]:
-        """A place of the tree, and what all hands do there."""
+        """A node of the tree, and what every hand does there."""
         key = (body.strategy, body.postprocess)
         if key not in self._tables:
             if len(self._tables) >= _KEPT_TABLES:
@@ -104,7 +104,7 @@ class ExploreRoutes:
         return {**view, **_grid(betting, board, policy.actions, policy.rows, weights)}
 
     async def _solve(self, websocket: WebSocket) -> None:
-        """A solve with its progress; a message, or the end of the connection, ends it early with what it has."""
+        """Run a solve and report progress; a message or a closed connection stops it early and keeps the result so far."""
         await websocket.accept()
         try:
             body = read_message(_Solve, await websocket.receive_text())
@@ -132,9 +132,9 @@ class ExploreRoutes:
                 await told.put({"error": "stopped before its turn came"})
             except MISTAKES as error:
                 await told.put({"error": mistake_text(error)})
-            except Exception:  # noqa: BLE001  # whoever waits must hear of it, whatever it was
+            except Exception:  # noqa: BLE001  # the waiting page must be told, whatever failed
                 _log.exception("a solve failed")
-                await told.put({"error": "the solve failed: the server's log says how"})
+                await told.put({"error": "the solve failed: see the server's log"})
 
         async def listen() -> None:
             with contextlib.suppress(ValidationError, WebSocketDisconnect):
@@ -227,7 +227,7 @@ def _place_view(player: StrategyPlayer, betting: BettingState, board: tuple[int,
 
 
 def _path(betting: BettingState) -> list[dict[str, Any]]:
-    """Every action so far, with the betting before it: the way back."""
+    """Every action so far, with the betting before it, so that the page can go back."""
     replay = BettingState(betting.definition)
     names = position_names(betting.definition)
     path = []
@@ -249,7 +249,7 @@ def _path(betting: BettingState) -> list[dict[str, Any]]:
 def _grid(
     betting: BettingState, board: tuple[int, ...], actions: list[Action], rows: Float, weights: Float
 ) -> dict[str, Any]:
-    """Actions with the betting behind each, and a row for every hand: its weight, then the probabilities."""
+    """The actions with the betting each leads to, and a row for every hand: its weight, then the probabilities."""
     possible: npt.NDArray[np.bool_] = np.logical_not(np.isin(PAIR_CARDS, board).any(axis=1))
     top = float(weights[possible].max(initial=0.0))
     shares = weights / top if top > 0.0 else weights
@@ -285,7 +285,7 @@ def _grid(
 
 
 def _size(betting: BettingState, action: Action) -> float | None:
-    """A raise as a share of the pot after the call."""
+    """A raise as a fraction of the pot after the call."""
     if action.raise_to <= betting.max_spent:
         return None
     return (action.raise_to - betting.max_spent) / (2.0 * betting.max_spent)

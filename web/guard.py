@@ -1,7 +1,7 @@
 """What stands between the network and the routes: hosts, origins, the access token, sizes, times, floods, headers.
 
-An ASGI layer of its own: a body is read here, whole, within a limit and a time, before any route sees the request, so
-that a slow or huge one costs a connection and nothing else.
+An ASGI layer of its own: it reads the whole body, within a size and a time limit, before any route sees the request, so
+that a slow or huge body costs one connection and nothing else.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _POLICY = (
 )
 _POLICY_NAME = b"content-security-policy"
 _HEADERS = (
-    (_POLICY_NAME, _POLICY.encode()),  # first: a page of another kind comes with its own
+    (_POLICY_NAME, _POLICY.encode()),  # first: a route may replace it with its own
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
@@ -45,27 +45,27 @@ _CORS = (
 
 @dataclass(frozen=True)
 class Access:
-    """Who may come in."""
+    """Who may connect."""
 
-    token: str | None = None  # asked of everyone, where there is one
-    local_only: bool = True  # the server listens on loopback: only its own names are hosts
+    token: str | None = None  # if set, everyone must give it
+    local_only: bool = True  # the server listens on loopback: only loopback names are accepted as Host
 
     def is_token(self, given: str | None) -> bool:
-        """Whether what was given opens the server."""
+        """Whether the text given is the access token."""
         if self.token is None:
             return True
         return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
 
 
 class Flood:
-    """A bucket for each address: it holds `burst` requests and fills again at `rate` a second."""
+    """A rate limit per address (token bucket): `burst` requests at once, refilled at `rate` per second."""
 
     def __init__(self, burst: float, rate: float):
         self._burst, self._rate = burst, rate
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, address: str, now: float | None = None) -> bool:
-        """Take one from the address's bucket; False where it is empty."""
+        """Take one token from the address's bucket; False if it is empty."""
         now = time.monotonic() if now is None else now
         left, then = self._left.pop(address, (self._burst, now))
         left = min(self._burst, left + (now - then) * self._rate)
@@ -82,7 +82,7 @@ class _Refusal(Exception):
 
 
 class Guard:
-    """The layer. A route finds in `scope["state"]` whether the access token was given."""
+    """The ASGI layer. `scope["state"]` tells a route whether the access token was given."""
 
     def __init__(self, app: ASGIApp, access: Access, body_seconds: float = _BODY_SECONDS):
         self._app = app
@@ -157,13 +157,13 @@ class Guard:
                 raise _Refusal(401, "no token")
         except _Refusal:
             await receive()
-            await send({"type": "websocket.close", "code": 4403})  # before it was accepted: an HTTP 403
+            await send({"type": "websocket.close", "code": 4403})  # not yet accepted, so the client sees an HTTP 403
             return
         scope.setdefault("state", {})["has_access"] = True
         await self._app(scope, receive, send)
 
     def _check_host(self, headers: Headers) -> None:
-        """A page elsewhere may name its host as it likes and have it point here: only our own names are answered."""
+        """Refuse foreign Host names: another site may point a name of its own at this address (DNS rebinding)."""
         if not self._access.local_only:
             return
         name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
@@ -188,7 +188,7 @@ class Guard:
         return cookie.value if cookie is not None else None
 
     def _enter(self, scope: Scope) -> Response:
-        """The address with the token in it: kept in a cookie, and out of the address from then on."""
+        """Handle the address with the token in it: store the token in a cookie and redirect to the address without it."""
         given = QueryParams(scope["query_string"])["token"]
         if not self._access.is_token(given):
             return PlainTextResponse("this is not the token of this table\n", 401)

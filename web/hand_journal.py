@@ -1,8 +1,8 @@
-"""The hand in play as a file, so that it goes on where it was after `kill -9`.
+"""The hand in play as a file, so that play resumes after `kill -9`.
 
-A line for the deal, then one with the betting so far after each action; what counts is the last deal and the last line
-behind it. Lines are appended: a file that is replaced at every action is written out by the file system each time
-(measured on ext4: 2.5 ms an action, most of what an answer took).
+One line holds the deal, and after each action a line is added with the betting so far; the last deal and the last line
+after it count. Lines are appended because replacing the file at every action makes the file system write it out each time
+(measured on ext4: 2.5 ms per action, most of the response time).
 """
 
 from pathlib import Path
@@ -51,7 +51,7 @@ class HandJournal:
         self._num_bytes += len(line)
 
     def read(self) -> tuple[HandRecord, str] | None:
-        """The last hand and its betting; None before the first. Half a line, of a machine that died, is passed over."""
+        """The last hand and its betting; None before the first. An incomplete last line, left by a crash, is skipped."""
         if not self._num_bytes:
             return None
         lines = self._path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]

@@ -1,5 +1,5 @@
-"""One HTTP connection, by uvicorn, with two limits that uvicorn lacks: the time to say what is wanted, and how many an
-address may hold. A client that sends its headers a byte a minute, or opens every connection there is, keeps nobody else out.
+"""One HTTP connection, by uvicorn, with two limits that uvicorn lacks: the time to send the headers, and the number of
+connections per address. A client that sends its headers a byte a minute, or opens many connections, cannot lock others out.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ _MOST_OF_AN_ADDRESS = 400
 
 
 class Connection(H11Protocol):
-    """A connection whose next request must be complete, up to its body, in a while from its first byte."""
+    """A connection that must send each request's headers within a time limit from the first byte."""
 
     _head_timer: asyncio.TimerHandle | None = None
 
@@ -54,5 +54,5 @@ class Connection(H11Protocol):
 
 
 def _host(connection: Any) -> str | None:
-    client = getattr(connection, "client", None)  # a websocket has one too
+    client = getattr(connection, "client", None)  # websocket connections have a client too
     return client[0] if client else None

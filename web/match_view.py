@@ -1,4 +1,4 @@
-"""Matches as the watch page shows them: a folder as far as it is written, a broker's match as far as it has told."""
+"""Matches as the watch page shows them: a folder as written so far, or a broker's match as published so far."""
 
 import contextlib
 import json
@@ -17,11 +17,11 @@ from foldwise.matches.report.report import COMPARISON_FILE, Curve, MatchReport, 
 from foldwise.matches.table.log import LoggedHand, parse_state_line, state_lines
 
 _LAST_HANDS = 8
-_MOST_LOG_BYTES = 200 << 20  # more is for the command 'foldwise report'
+_MOST_LOG_BYTES = 200 << 20  # larger ones are left to 'foldwise report'
 
 
 def written(folder: Path) -> float:
-    """When a file or folder was last changed; 0 where it is gone."""
+    """When a file or folder was last changed; 0 if it no longer exists."""
     try:
         return folder.stat().st_mtime
     except OSError:
@@ -33,14 +33,14 @@ def _state(folder: Path) -> str:
 
 
 def check_size(folder: Path) -> None:
-    """Raise for a match that would take too long to look at."""
+    """Raise for a match whose logs are too large to show here."""
     size = sum(path.stat().st_size for path in folder.glob("*.log"))
     if size > _MOST_LOG_BYTES:
         raise DefinitionError(f"the logs take {size >> 20} MB: 'foldwise report' makes a page of any size")
 
 
 def folder_summary(folder: Path) -> dict[str, Any]:
-    """For the list: quick, from the plan and the result alone."""
+    """A line for the list, read quickly from the plan and the result alone."""
     if not (folder / PLAN_FILE).is_file():
         kind = "comparison" if (folder / COMPARISON_FILE).is_file() else "tournament"
         return {"title": folder.name, "players": [kind], "state": "finished", "kind": kind}
@@ -62,7 +62,7 @@ def folder_summary(folder: Path) -> dict[str, Any]:
 
 
 def folder_view(folder: Path) -> dict[str, Any]:
-    """A match as far as it has been played: totals with their interval, the curve, the last hands."""
+    """A match as played so far: totals with their interval, the curve, the last hands."""
     check_size(folder)
     plan = load_plan(folder)
     definition = parse_definition(plan.definition, source=PLAN_FILE)
@@ -74,7 +74,7 @@ def folder_view(folder: Path) -> dict[str, Any]:
     }
     try:
         report = load_report(folder, num_hands=1, num_biggest=1)
-    except DefinitionError:  # nothing is finished yet
+    except DefinitionError:  # no hand is finished yet
         return {**view, "hands": 0, "planned": 2 * plan.hands * plan.repeat, "last": []}
     assert isinstance(report, MatchReport)
     result = report.result
@@ -112,7 +112,7 @@ def _last(label: str, hand: LoggedHand) -> dict[str, Any]:
 
 
 def feed_view(known: WatchedMatch) -> dict[str, Any]:
-    """A match of the feed as its messages have told it."""
+    """A match of the feed, from the messages received so far."""
     rows = known.totals.rows if known.totals is not None else []
     info = known.info
     return {
@@ -130,7 +130,7 @@ def feed_view(known: WatchedMatch) -> dict[str, Any]:
 
 
 def _feed_hands(known: WatchedMatch) -> list[dict[str, Any]]:
-    """The last hands of the feed, of a built-in game: what comes from a broker names no file here."""
+    """The last hands of the feed, for built-in games only: a broker's message must not name a file on this machine."""
     if known.info is None or not is_built_in(known.info.game):
         return []
     definition = find_definition(known.info.game)

@@ -1,4 +1,4 @@
-"""Who can be played against: strategies by the name of their folder, and the built-in bots. No user ever names a path."""
+"""Who can be played against: strategies by the name of their folder, and the built-in bots. Users never give a path."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from foldwise.search.player import SearchPlayer
 from foldwise.search.settings import SearchSettings, is_searchable
 
 SearchMode = Literal["off", "fast", "normal", "deep"]
-DEFAULT_BOT = "bot:strength"  # of a server without strategies
+DEFAULT_BOT = "bot:strength"  # for a server without strategies
 _BOT = "bot:"
 _WARM_HANDS = 5
 _MEASURE_SEEDS = (1, 2)
@@ -115,7 +115,7 @@ class Opponents:
         parse_pipeline(opponent.postprocess)
 
     def player(self, opponent: Opponent, seed: int) -> Player:
-        """A player of its own for one seat."""
+        """A new player for one seat."""
         if opponent.is_bot:
             return Bot(opponent.name.removeprefix(_BOT), seed)
         pipeline = parse_pipeline(opponent.postprocess)
@@ -126,7 +126,7 @@ class Opponents:
         return SearchPlayer(table, pipeline, SearchSettings(opponent.search))
 
     def warm_up(self, opponent: Opponent) -> None:
-        """Play a few hands of an opponent against itself: nobody's first answer waits for compiled code."""
+        """Play a few hands of an opponent against itself, so that the first user does not wait for compilation."""
         definition = self.definition(opponent)
         players = self.measures(opponent)
         for number, deal in zip(range(_WARM_HANDS), Shoe(definition, 0).deals()):
@@ -137,7 +137,7 @@ class Opponents:
             searching.warm_up()
 
     def measures(self, opponent: Opponent) -> tuple[Player, Player]:
-        """What plays a baseline, by position: the opponent without search and post-processing, twice."""
+        """The two players of the baseline, by position: the opponent twice, without search and post-processing."""
         if opponent.name not in self._measures:
             plain = Opponent(name=opponent.name)
             self._measures[opponent.name] = (
@@ -148,7 +148,7 @@ class Opponents:
 
 
 def play_out(hand: Hand, players: tuple[Player, Player]) -> list[float]:
-    """Let two players, by position, finish a hand; what each wins."""
+    """Let two players, by position, finish a hand; returns what each wins."""
     while not hand.betting.finished:
         state = hand.state(hand.betting.player_to_act)
         hand.apply(guarded_choice(players[state.position], state)[0])
@@ -156,7 +156,7 @@ def play_out(hand: Hand, players: tuple[Player, Player]) -> list[float]:
 
 
 def is_quick(player: Player) -> bool:
-    """Whether a player answers from tables or rules, in microseconds: it may answer inside the event loop."""
+    """Whether a player answers from tables or rules, in microseconds, and so may run inside the event loop."""
     return isinstance(player, Bot | StrategyPlayer)
 
 
@@ -170,7 +170,7 @@ def _strategy_folders(folder: Path) -> list[Path]:
 
 
 def _is_card_strategy(manifest: Path) -> bool:
-    """Whether a manifest is of a strategy with cards; other folders of ours have manifests too."""
+    """Whether the folder's manifest is that of a strategy with cards; other folders of ours have manifests too."""
     try:
         data = json.loads(manifest.read_text(encoding="utf-8"))
         return data["kind"] == "foldwise strategy" and data["definition"] is not None

@@ -1,4 +1,4 @@
-"""Playing in the browser: sessions begun, a websocket for each open table, the graph, and what is revealed afterwards."""
+"""Playing in the browser: new sessions, a websocket for each open table, the graph, and the reveal after a hand."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from foldwise.web.sessions import Place, Sessions, UnknownSessionError
 from foldwise.web.solving import SolveQueue
 from foldwise.web.table_view import table_view
 
-_SILENT_SECONDS = 3600.0  # an open table nobody touches is closed; the page opens it again
+_SILENT_SECONDS = 3600.0  # an idle table is closed; the page reconnects when used
 
 
 class _Begin(Body):
@@ -42,12 +42,12 @@ class OfHand(OfSession):
 
 
 class _Message(Body):
-    """What a page says at its table: an action as `agent.human` reads it, or a wish for the next hand."""
+    """A message from the page: an action as `agent.human` reads it, or a request for the next hand."""
 
     session: str | None = Field(default=None, max_length=100)
     act: str | None = Field(default=None, max_length=40)
     next: bool = False
-    hand: int | None = None  # what the page saw when it said so: a second page of the session may be behind
+    hand: int | None = None  # the hand the page was showing: a second tab of the session may be behind
     moves: int | None = None
 
 
@@ -84,7 +84,7 @@ class PlayRoutes:
         return {"session": self._sessions.create("page", body.player, body.opponent, body.seed).token}
 
     def find(self, token: str) -> Place:
-        """A session of the page; those of the door have their own way."""
+        """A session begun on the page; sessions of the HTTP interface are not found here."""
         place = self._sessions.find(token)
         if place.session.settings.kind != "page":
             raise UnknownSessionError("no session has this token: begin a new one")

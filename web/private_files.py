@@ -1,18 +1,18 @@
-"""Files for the server's user alone. None is forced to the disk: they must outlive the process, and they do."""
+"""Files only the server's user may read. They are not fsynced: they need to survive the process, not a power cut."""
 
 import os
 from pathlib import Path
 
 
 def write_private(path: Path, text: str) -> None:
-    """A file, whole or not at all."""
+    """Write a file completely or not at all."""
     temporary = path.with_name(path.name + ".new")
     _write(temporary, text, os.O_TRUNC)
     temporary.replace(path)
 
 
 def append_private(path: Path, text: str) -> None:
-    """Text at the end of a file, which may be new."""
+    """Append text to a file, which is created if needed."""
     _write(path, text, os.O_APPEND)
 
 

@@ -24,7 +24,7 @@ from foldwise.web.play import PlayRoutes
 from foldwise.web.scores import StrategyValues
 from foldwise.web.solving import SolveQueue
 
-_MOST_HANDS = 2000  # at a time: the rest is for the command
+_MOST_HANDS = 2000  # per request; larger reviews are left to 'foldwise review'
 _MOST_SEARCHED = 30
 _DEAREST = 10
 _MOST_TEXT = 8 << 20
@@ -125,7 +125,7 @@ def _shown(imported: ImportedHands, found: Review, strategy: str | None, player:
 
 
 def _decision(decision: JudgedDecision, definition: GameDefinition) -> dict[str, Any]:
-    """As the command prints it, and in words."""
+    """A decision as 'foldwise review' prints it, with its actions in words."""
     betting = read_betting(definition, decision.betting)
     return {
         **decision.as_dict(),

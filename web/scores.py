@@ -1,4 +1,4 @@
-"""What a session's hands were worth, and what its opponent was thinking: worked out from the log by the scoring room."""
+"""What a session's hands were worth, and what the opponent considered: computed from the log by `matches.scoring`."""
 
 import contextlib
 import threading
@@ -37,12 +37,12 @@ _SHOWN_HANDS = 12
 
 
 class StrategyValues:
-    """The values of each strategy, made at the first use. They are kept beside it where that can be written."""
+    """The values of each strategy, computed at first use and kept beside it if the folder is writable."""
 
     def __init__(self, opponents: Opponents):
         self._opponents = opponents
         self._values: dict[str, Values] = {}
-        self._lock = threading.Lock()  # a review with search asks from another thread than the rest
+        self._lock = threading.Lock()  # a review with search runs in another thread
 
     def get(self, name: str) -> Values:
         with self._lock:
@@ -55,22 +55,22 @@ class StrategyValues:
 def _made(opened: OpenStrategy) -> Values:
     try:
         return make_values(opened, DEFAULT_BOARDS, 0, 1)
-    except OSError:  # a folder that cannot be written: the values are made anew by every server
+    except OSError:  # read-only folder: each server computes the values again
         return fit_values(opened.definition, opened.player(Pipeline(), 0).seat, opened.lookup)
 
 
 class SessionScores:
-    """Scores of finished hands, each worked out once."""
+    """Scores of finished hands, each computed once."""
 
     def __init__(self, opponents: Opponents, values: StrategyValues):
         self._opponents = opponents
         self._values = values
         self._scored: OrderedDict[Path, list[tuple[float, float, float | None]]] = OrderedDict()
         self._aivat: dict[tuple[str, str], Aivat] = {}
-        self._lock = threading.Lock()  # sessions against a searching bot are scored where solves are done
+        self._lock = threading.Lock()  # sessions against a searching bot are scored in the solving thread
 
     def curves(self, log: Path, session: Session) -> dict[str, Any]:
-        """Running totals in big blinds, as won, by all-in expectation and, where it is known, by AIVAT."""
+        """Running totals in big blinds: as won, by all-in expectation and, where the bot's strategy is known, by AIVAT."""
         with self._lock:
             scored = self._scored.setdefault(log, [])
             self._scored.move_to_end(log)
@@ -102,7 +102,7 @@ class SessionScores:
         return {"hands": len(scored), "methods": methods}
 
     def _scorer(self, session: Session) -> Aivat | RowsScorer | None:
-        """AIVAT knows the bot, its strategy as it plays; not one that plays by rules. What was searched is solved again."""
+        """An AIVAT scorer that knows the bot's strategy; None for a bot with rules. Searches are repeated."""
         opponent = session.settings.opponent
         if opponent.is_bot or session.definition.num_hole_cards > 2:
             return None
@@ -118,7 +118,7 @@ class SessionScores:
         return self._aivat[key]
 
     def reveal(self, session: Session, number: int) -> dict[str, Any]:
-        """Of a finished hand: the bot's cards, what it considered, and its range at the end."""
+        """For a finished hand: the bot's cards, what it considered, and its range at the end."""
         hand = _find(session, number)
         bot = position_of_seat(Session.BOT, number, 2, False)
         revealed: dict[str, Any] = {
@@ -128,7 +128,7 @@ class SessionScores:
         }
         opponent = session.settings.opponent
         if not opponent.is_bot:
-            # The same seed, so the same choices; what was searched for is searched for once more.
+            # The same seed gives the same choices; searched decisions are searched again.
             player = self._opponents.player(opponent, session.settings.bot_seed)
             assert isinstance(player, StrategyPlayer | SearchPlayer)
             players: list[Any] = [player, None] if bot == 0 else [None, player]
@@ -156,7 +156,7 @@ def _considered(record: dict[str, Any], hand: LoggedHand) -> dict[str, Any]:
 
 
 def _likeliest(player: StrategyPlayer | SearchPlayer, hand: LoggedHand, position: int) -> list[dict[str, Any]]:
-    """The likeliest hands of the bot before its last decision, as its actions until then tell them."""
+    """The bot's likeliest hands before its last decision, judged by its actions up to then."""
     definition = hand.betting.definition
     if (definition.num_hole_cards, len(definition.deck)) != (2, 52):
         return []

@@ -1,4 +1,4 @@
-"""Listening: uvicorn inside our own loop, at a port known before anything is printed."""
+"""Listening: uvicorn in our own event loop, on a port that is known before anything is printed."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ _GRACE_SECONDS = 1  # open connections are cut after this when the server ends
 
 
 class _Server(uvicorn.Server):
-    """Signals are the caller's: an interrupt ends the loop as it does every command's."""
+    """uvicorn's server without its signal handlers: the caller handles signals, as in every command."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -28,7 +28,7 @@ class _Server(uvicorn.Server):
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that connections were cut at the end: that is how it ends."""
+    """Filter out the messages about connections closed at shutdown: that is the normal end."""
     return not str(record.msg).startswith("Cancel ")
 
 
@@ -47,7 +47,7 @@ def listen(address: str, port: int) -> socket.socket:
 
 
 def _allow_connections() -> None:
-    """As many open files as the system lets us have: each connection is one, and so is each session's log."""
+    """Raise the limit on open files to the maximum: each connection and each session's log takes one."""
     if sys.platform != "win32":
         import resource
 
@@ -56,7 +56,7 @@ def _allow_connections() -> None:
 
 
 def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until SIGTERM, or until SIGINT, which raises `KeyboardInterrupt` as everywhere.
+    """Serve until SIGTERM, or until SIGINT, which raises `KeyboardInterrupt` as usual.
 
     `ready` is called once requests are answered.
     """
@@ -80,12 +80,12 @@ def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
 
 
 async def _serve(server: _Server, sock: socket.socket, ready: Callable[[], None]) -> signal.Signals | None:
-    """The signal that ended it."""
+    """Serve, and return the signal that ended it."""
     loop = asyncio.get_running_loop()
     ended: list[signal.Signals] = []
 
     def end(number: signal.Signals) -> None:
-        server.force_exit = server.should_exit  # the second time at once
+        server.force_exit = server.should_exit  # a second signal stops at once
         server.should_exit = True
         ended.append(number)
 

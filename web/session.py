@@ -1,13 +1,13 @@
-"""One player's session against one opponent: hand after hand, kept on disk so that nothing is lost when the server dies.
+"""One user's session against one opponent: hand after hand, kept on disk so that nothing is lost when the server dies.
 
 A session is a folder:
 
 - `session.json`: who plays whom, and the seeds; private, never sent.
 - `session.log`: the finished hands, an ACPC log that every command reads.
-- `hand.journal`: the cards and the betting of the hand in play (`web.hand_journal`); private, written before an answer.
+- `hand.journal`: the cards and the betting of the hand in play (`web.hand_journal`); private, written before each response.
 
 Without a seed the cards come from the system's generator. A 32-bit seed could be found by trying all of them against the
-cards a player has seen; whoever chooses a seed knows the cards, and plays for training.
+cards a player has seen; a user who chooses the seed knows the cards, which is fine for practice.
 """
 
 import secrets
@@ -36,7 +36,7 @@ _SYSTEM = secrets.SystemRandom()
 
 
 class SessionSettings(BaseModel):
-    """What decides a session, written when it begins."""
+    """The settings of a session, written when it begins."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,7 +52,7 @@ class SessionSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Totals:
-    """What a session has come to."""
+    """A session's totals."""
 
     hands: int = 0
     chips: float = 0.0
@@ -67,11 +67,11 @@ class FinishedHand:
     winnings: float
     won_pot: float
     baseline: float
-    line: str  # of the log
+    line: str  # its line in the log
 
 
 def clean_name(text: str) -> str:
-    """A name as a log can hold it: one line of Latin letters without the log's own marks."""
+    """A name that fits into a log: one line of Latin letters without the log's separators."""
     shown = "".join(letter for letter in text.strip().translate(_NAME_MARKS) if letter.isprintable())
     return shown.encode("latin-1", "replace").decode("latin-1")[:40] or "player"
 
@@ -109,7 +109,7 @@ class Session:
 
     @property
     def position(self) -> int:
-        """The user's in the hand there is."""
+        """The user's position in the current hand."""
         return 0 if self.hand is None else position_of_seat(self.USER, self.hand.number, 2, False)
 
     @property
@@ -133,7 +133,7 @@ class Session:
         )
 
     def apply(self, action: Action) -> None:
-        """Play a legal action of whoever is to act, and keep it; the end of the hand is logged."""
+        """Play and record a legal action of the player to act; a finished hand is logged."""
         assert self.hand is not None
         self.hand.apply(action)
         self._journal.add(self.hand.betting.betting_text())
@@ -141,7 +141,7 @@ class Session:
             self._finish()
 
     def close(self) -> None:
-        """Leave memory; the folder has everything."""
+        """Close the files; everything is in the folder."""
         if self._log is not None:
             self._log.close()
             self._log = None
@@ -183,7 +183,7 @@ class Session:
     def _baseline(self, hand: Hand) -> float:
         """What the blueprint wins in the user's place with the same cards, against itself.
 
-        Its mean over both positions is zero whatever the user does, so it takes luck away and adds nothing.
+        Its mean over both positions is zero whatever the user does, so subtracting it removes luck without adding a bias.
         """
         return play_out(Hand(self.definition, hand.deal, hand.number), self._measures)[self.position]
 
@@ -201,7 +201,7 @@ class Session:
         return header_text(self.folder.name, name, 0, self.settings.seed or 0, _LIMITS_MS)
 
     def _take_up(self) -> None:
-        """Go on where the folder stands."""
+        """Continue from what the folder holds."""
         kept = self._journal.read()
         if kept is None:
             return

@@ -26,7 +26,7 @@ _LONGEST_TOKEN = 100
 
 
 class UnknownSessionError(ValueError):
-    """A token nobody has."""
+    """No session has this token."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Sessions:
     def _remember(self, place: Place) -> Place:
         self._places[place.token] = place
         while len(self._places) > _MOST_IN_MEMORY:
-            # One that somebody is just using stays: two objects of one folder would write over each other.
+            # A session in use stays: two objects of one folder would overwrite each other's files.
             idle = next((token for token, kept in self._places.items() if not kept.lock.locked()), None)
             if idle is None or idle == place.token:
                 break
@@ -100,7 +100,7 @@ class Sessions:
         return place
 
     async def let_bot_act(self, place: Place) -> None:
-        """Let the opponent act until the user is to act or the hand is over. Search waits its turn outside the loop."""
+        """Let the opponent act until the user is to act or the hand is over. Search runs outside the event loop."""
         session = place.session
         while session.bot_to_act():
             hand = session.hand

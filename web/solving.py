@@ -1,4 +1,4 @@
-"""Work that takes longer than an answer may: one piece at a time in a thread, and users in turn."""
+"""Work that takes too long for the event loop: one job at a time in a thread, users in turn."""
 
 import asyncio
 import contextlib
@@ -8,22 +8,22 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-_MOST_WAITING = 8  # pieces of one user
+_MOST_WAITING = 8  # jobs of one user
 
 
 class BusyError(RuntimeError):
-    """A user who has asked for too much at once."""
+    """A user has too many jobs waiting."""
 
 
 class SolveQueue:
-    """Runs one piece of work at a time. A user with many pieces waits behind everyone who has one."""
+    """Runs one job at a time, in turn by user: a user with many jobs does not hold up a user with one."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._running = False
 
     async def run(self, user: str, work: Callable[[], Result]) -> Result:
-        """The result of `work`, once it is this user's turn; whoever stops waiting for it does not stop the work."""
+        """The result of `work`, once it is this user's turn; cancelling the wait does not stop the work."""
         await self._turn(user)
         done = _in_thread(work)
         done.add_done_callback(self._hand_on)
@@ -31,7 +31,7 @@ class SolveQueue:
 
     def _hand_on(self, done: asyncio.Future[Any]) -> None:
         if not done.cancelled():
-            done.exception()  # nobody may be left to hear of it
+            done.exception()  # retrieve it, as nobody may be awaiting it
         self._running = False
         self._next()
 
@@ -47,13 +47,13 @@ class SolveQueue:
         try:
             await mine
         except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled():  # the turn had just come: hand it on
+            if mine.done() and not mine.cancelled():  # cancelled just as its turn came: pass the turn on
                 self._running = False
                 self._next()
             raise
 
     def _next(self) -> None:
-        """Wake the user who has waited longest for a turn; one with more work goes to the end of the line."""
+        """Wake the user who has waited longest; one with more jobs goes to the end of the queue."""
         while self._waiting and not self._running:
             user, queue = self._waiting.popitem(last=False)
             while queue and queue[0].cancelled():
@@ -68,7 +68,7 @@ class SolveQueue:
 
 
 def _in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """The work in a thread of its own, which does not keep the server from ending."""
+    """Run the work in a daemon thread, which does not keep the server from exiting."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
@@ -80,9 +80,9 @@ def _in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
         set_it: Callable[[Any], None] = done.set_result
         try:
             what: object = work()
-        except Exception as error:  # noqa: BLE001  # it is the asker's, whatever it is
+        except Exception as error:  # noqa: BLE001  # passed on to the caller
             set_it, what = done.set_exception, error
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(settle, set_it, what)
 
     threading.Thread(target=run, name="solve", daemon=True).start()

@@ -1,4 +1,4 @@
-"""A hand as its player may see it, for the page: cards, chips, choices, and the story so far in words."""
+"""A hand as its player may see it, for the page: cards, chips, choices, and the action so far in words."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def _hand_view(session: Session, hand: Hand) -> dict[str, Any]:
 
 
 def _on_button(session: Session, position: int) -> bool:
-    """Heads-up the button has the smaller blind; where blinds are equal, whoever acts last after the first street."""
+    """Heads-up the button posts the smaller blind; where blinds are equal, it acts last after the first street."""
     blinds = session.definition.blinds
     if blinds[0] != blinds[1]:
         return blinds[position] == min(blinds)
@@ -84,7 +84,7 @@ def _on_button(session: Session, position: int) -> bool:
 
 
 def _story(session: Session, hand: Hand) -> list[dict[str, Any]]:
-    """Every event so far; nothing of what is hidden is given to the words."""
+    """Every event so far in words, from visible information only."""
     you = session.position
     state = hand.state(you)
     names = [YOU, session.settings.opponent.name]
@@ -98,7 +98,7 @@ def _story(session: Session, hand: Hand) -> list[dict[str, Any]]:
     )
     steps = replay_steps(logged)
     if session.finished is None:
-        steps = steps[:-1]  # the last one tells the end
+        steps = steps[:-1]  # the last step is the end of the hand
     return [{"text": step.text, "by": _by(step.player, you), "street": step.street} for step in steps]
 
 

@@ -1,4 +1,4 @@
-"""Drills: a spot of a strategy's own play, a choice, and what it costs; the score is kept on the server."""
+"""Drills: a decision from a strategy's own play, the user's choice, and what it costs; scores are kept on the server."""
 
 import hashlib
 import secrets
@@ -30,8 +30,8 @@ from foldwise.web.sessions import UnknownSessionError
 from foldwise.web.solving import SolveQueue
 
 _KINDS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3}
-_MOST_WAITING = 2000  # drills not answered
-_MOST_HANDS = 400  # dealt in search of a spot
+_MOST_WAITING = 2000  # unanswered drills kept
+_MOST_HANDS = 400  # dealt while looking for a decision
 _SYSTEM = secrets.SystemRandom()
 Kind = Literal["any", "preflop", "flop", "turn", "river"]
 
@@ -48,11 +48,11 @@ class _Answer(Body):
 
 
 class Tally(BaseModel):
-    """What a trainee has done so far."""
+    """A user's score so far."""
 
     drills: int = 0
     given_up_bb: float = 0.0
-    best: int = 0  # choices that gave up nothing worth a word
+    best: int = 0  # choices that gave up less than GOOD_BB
     streak: int = 0
     longest_streak: int = 0
 
@@ -68,7 +68,7 @@ class Tally(BaseModel):
         )
 
 
-GOOD_BB = 0.1  # a choice that gives up less counts as a good one
+GOOD_BB = 0.1  # big blinds: a choice that gives up less counts as good
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class TrainRoutes:
         return self._judges[strategy]
 
     def _find(self, strategy: str, kind: Kind, trainee: str) -> tuple[_Drill, list[str]]:
-        """A decision of the strategy's own play on the street asked for, one of those a hand has there."""
+        """A random decision on the requested street, from hands the strategy plays against itself."""
         judge = self._judge(strategy)
         definition = judge.player.definition
         wanted = _KINDS.get(kind)

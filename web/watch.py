@@ -1,4 +1,4 @@
-"""Watching matches in the browser: folders on this machine, read as far as they are written, and a broker's feed."""
+"""Watching matches in the browser: folders on this machine, read while they are being written, and a broker's feed."""
 
 import asyncio
 import hashlib
@@ -29,9 +29,9 @@ from foldwise.web.solving import SolveQueue
 _log = logging.getLogger(__name__)
 _MOST_FOLDERS = 200
 _LOOK_SECONDS = 1.0
-_MOST_SHARE = 5.0  # a look at long logs is followed by five times its length of rest
+_MOST_SHARE = 5.0  # wait at least five times as long as the last read took
 _REPORT_HANDS = 100
-# The report is a page of its own, with its style and script inside it: it gets an origin of its own too.
+# The report is a self-contained page with inline style and script, so it gets a sandboxed origin of its own.
 _REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 )
@@ -60,7 +60,7 @@ class WatchRoutes:
         ]
 
     def start(self) -> None:
-        """Begin to listen to the broker, if there is one."""
+        """Start listening to the broker, if there is one."""
         if self._broker is not None and self._board is not None:
             self._feed = asyncio.create_task(self._listen())
 
@@ -73,7 +73,7 @@ class WatchRoutes:
         while True:
             try:
                 await watch(self._broker, self._board, lambda: True, self._say)
-            except Exception as error:  # noqa: BLE001  # a broker that is not there must not end the table
+            except Exception as error:  # noqa: BLE001  # a missing broker must not stop the server
                 self._say(str(error))
             await asyncio.sleep(5.0)
 
@@ -82,7 +82,7 @@ class WatchRoutes:
         _log.warning("%s", text)
 
     def _found(self) -> dict[str, Path]:
-        """Match, comparison and tournament folders by an id that says nothing of where they are."""
+        """Match, comparison and tournament folders by an id that does not reveal their paths."""
         found: dict[str, Path] = {}
         for folder in self._folders:
             for place in (folder, *sorted(folder.glob("*/"), key=written, reverse=True)):
@@ -121,7 +121,7 @@ class WatchRoutes:
         )
 
     async def _watch(self, websocket: WebSocket) -> None:
-        """What a match has come to, again whenever it has changed."""
+        """Send the state of a match whenever it has changed."""
         await websocket.accept()
         try:
             wanted = read_message(_Watch, await websocket.receive_text()).match

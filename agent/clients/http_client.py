@@ -1,7 +1,7 @@
 """The agent at an HTTP table: a client of Slumbot's interface, as `foldwise serve` and slumbot.com speak it.
 
-A lost connection is taken up again: the same token asks for a hand, and a server that keeps the hand in play (ours does)
-gives it back. One that has dealt another has thrown the hand away; it is counted as lost, not guessed.
+After a lost connection the same token asks for a hand, and a server that keeps the hand in play (ours does) returns it.
+If the server deals another hand, the old one is counted as lost; its result is not guessed.
 """
 
 import http.client
@@ -29,12 +29,12 @@ Say = Callable[[str], None]
 
 
 class TableAnswer(BaseModel):
-    """What a server says of a hand. Fields that servers leave out, or add, do no harm."""
+    """A server's description of a hand. Missing or additional fields are tolerated."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     action: str = Field(default="", max_length=2000)
-    client_pos: int = Field(default=0, ge=0, le=1)  # zero is left out by some
+    client_pos: int = Field(default=0, ge=0, le=1)  # some servers omit a zero
     hole_cards: list[str]
     board: list[str] = []
     token: str | None = None
@@ -63,7 +63,7 @@ class HttpReport:
     decisions: int = 0
     errors: int = 0  # of the player: an exception or an illegal action
     reconnections: int = 0
-    lost_hands: int = 0  # in play when a connection broke, and not given back
+    lost_hands: int = 0  # in play when a connection broke, and not returned
 
 
 class HttpTable:
@@ -89,7 +89,7 @@ class HttpTable:
         self.reconnections = 0
 
     def login(self, user: str, password: str) -> None:
-        """Play under a name, or at a server that asks for a password."""
+        """Log in under a name, or at a server that asks for a password."""
         answer = self._retried("login", {"username": user, "password": password})
         token = answer.get("token")
         if not isinstance(token, str):
@@ -101,7 +101,7 @@ class HttpTable:
         return self._hand(self._retried("new_hand", {"token": self.token} if self.token else {}))
 
     def act(self, increment: str) -> TableAnswer | None:
-        """The hand after our action and the server's; None where the connection broke, and nobody knows if it counted."""
+        """The hand after our action and the server's; None if the connection broke, and the action may or may not count."""
         try:
             return self._hand(self._call("act", {"token": self.token, "incr": increment}))
         except (OSError, http.client.HTTPException) as error:
@@ -121,7 +121,7 @@ class HttpTable:
         return hand
 
     def _retried(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """A call that may be made twice: again and again until the patience is over."""
+        """A call that is safe to repeat: retried until the time for retries is over."""
         deadline = time.monotonic() + self._patience
         pause = _FIRST_PAUSE_SECONDS
         while True:
@@ -133,7 +133,7 @@ class HttpTable:
                         f"no answer from {self._url} to {name} ({_reason(error)}): start a table with 'foldwise serve'"
                     ) from None
                 self._lost(name, error)
-            time.sleep(pause)  # the table may come back; nothing tells when
+            time.sleep(pause)  # the table may come back; there is no event to wait for
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _lost(self, name: str, error: Exception) -> None:
@@ -161,7 +161,7 @@ class HttpTable:
             assert isinstance(answer, dict)
         except (ValueError, AssertionError):
             self.close()
-            if status >= 500:  # a server being restarted behind a proxy
+            if status >= 500:  # e.g. a proxy while the server restarts
                 raise http.client.HTTPException(f"status {status}") from None
             raise ProtocolError(
                 f"{self._url} answered {name} with status {status} and no JSON object: is it a table of Slumbot's interface?"
@@ -201,7 +201,7 @@ def play_hands(
             action, error = guarded_choice(player, state[0])
             report.errors += error is not None
             after = table.act(action_text(state[1], action))
-            if after is None:  # who knows whether it counted: the server says where the hand stands
+            if after is None:  # it may have counted: ask the server where the hand stands
                 after = table.new_hand()
                 if not _same_hand(first, after):
                     report.lost_hands += 1

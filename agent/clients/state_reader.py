@@ -23,7 +23,7 @@ def _cards(text: str) -> tuple[int, ...] | None:
 
 
 class StateReader:
-    """Reads state lines in the order they come. Plain lines take the short way, all others `read_match_state`.
+    """Reads state lines in the order they arrive. Plain lines are read quickly, all others by `read_match_state`.
 
     The states share one `BettingState`, which the next line changes.
     """
@@ -31,7 +31,7 @@ class StateReader:
     def __init__(self, definition: GameDefinition):
         self._definition = definition
         self._betting = BettingState(definition)
-        self._head = ""  # of the last line: all up to its cards
+        self._head = ""  # of the last line: everything up to its cards
         self._position = 0
         self._hand_number = 0
         self._cards_text: str | None = None  # of the last line
@@ -41,7 +41,7 @@ class StateReader:
     def read(self, line: str) -> MatchState | None:
         """The state of a line without its end, or None where the line is not a state."""
         head, _, cards = line.rpartition(":")
-        # Board cards in the first round follow the hole cards without a mark: those lines go the long way.
+        # Board cards in the first round follow the hole cards without a separator: leave those to `read_match_state`.
         if not self._definition.num_board_cards[0] and self._follow(head) and self._take_cards(cards):
             return MatchState(self._position, self._hand_number, self._betting, self._hole_cards, self._board)
         self._head = ""
@@ -50,7 +50,7 @@ class StateReader:
         return None if result is None or result[1] != len(line) else result[0]
 
     def _follow(self, head: str) -> bool:
-        """Bring the betting to that of `head`; False where it is not plain and legal."""
+        """Advance the betting to that of `head`; False if it is not plain and legal."""
         if self._head and head.startswith(self._head):
             new_actions = head[len(self._head) :]
         else:
@@ -82,7 +82,7 @@ class StateReader:
         return num_rounds == betting.round and self._position < self._definition.num_players
 
     def _take_cards(self, text: str) -> bool:
-        """Read the cards of a line, or keep those of the last one; False where they do not fit the round."""
+        """Read the cards of a line, or keep those of the last one; False if they do not fit the round."""
         definition = self._definition
         board_size = definition.board_sizes[self._betting.round]
         if text == self._cards_text:

@@ -1,4 +1,4 @@
-"""Post-processing rules of the user's own: `python:FILE.py:NAME` as a step of a pipeline.
+"""A user's own post-processing rules: `python:FILE.py:NAME` as a step of a pipeline.
 
 NAME is called with rows [rows, A], which it may change, and the `Actions` their columns stand for; it returns rows of the
 same shape. What it returns is checked: probabilities that sum to one.
@@ -21,12 +21,12 @@ _SUM_TOLERANCE: Final = 1e-6
 
 
 def resolve_rules(text: str) -> str:
-    """Post-processing text, the files of rules named by absolute paths: for players that are started elsewhere."""
+    """Post-processing text with absolute paths of rule files, for players that are started in another folder."""
     return PYTHON_RULE.sub(lambda name: resolve_name(_WHAT, name.group()), text)
 
 
 def load_rules(pipeline: Pipeline) -> Pipeline:
-    """The same pipeline, ready to be applied: its files are read."""
+    """The same pipeline with its rule files loaded, ready to be applied."""
     steps = [
         replace(step, rule=_load_rule(step.text)) if isinstance(step, PythonStep) and step.rule is None else step
         for step in pipeline.steps
@@ -40,7 +40,7 @@ def _load_rule(text: str) -> Rule:
     def rule(rows: FloatArray, actions: Actions) -> FloatArray:
         try:
             result = np.asarray(own_rule(rows.copy(), actions), dtype=np.float64)
-        except Exception as error:  # the user's own code may raise anything
+        except Exception as error:  # the user's code may raise anything
             raise own_code_error(_WHAT, text, error, _EXPECTED) from error
         if result.shape != rows.shape:
             raise DefinitionError(

@@ -1,4 +1,4 @@
-"""Reading a strategy: its rows at states somebody types, as a table, and as OpenSpiel's policy.
+"""Reading a strategy: its rows at typed states, as a table, and as OpenSpiel's policy.
 
 Imports `following`.
 """

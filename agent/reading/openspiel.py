@@ -1,7 +1,7 @@
-"""Small games' strategies as OpenSpiel's tabular policies: its names of infosets, its numbers of actions.
+"""Small games' strategies as OpenSpiel's tabular policies: with its infoset names and action numbers.
 
-The names are written here, so that OpenSpiel is not needed; the tests give the table to OpenSpiel and compare what its
-best response finds with ours. Kuhn (`kuhn_poker`), Leduc (`leduc_poker`) and one round of Bluff with a die each
+The names are generated here, so OpenSpiel is not needed; the tests give the table to OpenSpiel and compare its best
+response with ours. Kuhn (`kuhn_poker`), Leduc (`leduc_poker`) and one round of Bluff with a die each
 (`liars_dice`) are the same games in both.
 """
 
@@ -19,7 +19,7 @@ from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
 
 Policy = dict[str, list[tuple[int, float]]]  # infoset: (action, probability) of each legal action
-_STACK = 100  # OpenSpiel's Leduc gives everybody a hundred chips
+_STACK = 100  # OpenSpiel's Leduc gives each player a hundred chips
 _FOLD, _CALL, _RAISE = 0, 1, 2
 _OPENSPIEL_NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "bluff-1-1": "liars_dice"}
 
@@ -27,7 +27,7 @@ _OPENSPIEL_NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "bluff-1-1": "
 def openspiel_policy(strategy: Strategy, pipeline: Pipeline | None = None) -> tuple[str, Policy]:
     """OpenSpiel's name of the game, and its tabular policy of the strategy.
 
-    `pyspiel.TabularPolicy(policy)` takes it as it is.
+    `pyspiel.TabularPolicy(policy)` accepts it unchanged.
     """
     game = strategy.manifest.game
     if game not in _OPENSPIEL_NAMES:
@@ -41,7 +41,7 @@ def openspiel_policy(strategy: Strategy, pipeline: Pipeline | None = None) -> tu
 
 
 def policy_record(game: str, policy: Policy) -> dict[str, Any]:
-    """What the exported JSON file holds."""
+    """The content of the exported JSON file."""
     return {"game": game, "policy": {name: [list(pair) for pair in row] for name, row in policy.items()}}
 
 

@@ -29,7 +29,7 @@ class StrategyRow:
     street: int
     betting: str  # abstract, as a dealer would write it; in Bluff the bids
     bucket: int
-    hand: str  # what the bucket holds, where that can be said: "AKs", "K/Q", "1 5"; else ""
+    hand: str  # what the bucket holds, if it has a short name: "AKs", "K/Q", "1 5"; else ""
     reached: bool  # by the solver; else uniform
     actions: list[str]
     probabilities: list[float]
@@ -75,8 +75,8 @@ class StrategyTable:
         hand: str | None = None,
         bucket: int | None = None,
     ) -> Iterator[StrategyRow]:
-        """The rows that fit every condition given, in the order of the tree."""
-        # Refused now, not at the first row.
+        """The rows that meet every given condition, in the order of the tree."""
+        # Checked here, because the generator below would only check at its first row.
         wanted = self._wanted_betting(betting) if betting is not None else None
         label = None if hand is None else self._wanted_hand(hand, street)
         found = self._rows(street, player, wanted, label, bucket)
@@ -121,7 +121,7 @@ class StrategyTable:
                     )
 
     def _wanted_betting(self, betting: str) -> str:
-        """The text as `betting()` writes it: with every mark between rounds."""
+        """The text as `betting()` writes it, with every separator between rounds."""
         if self.definition is None:
             return betting
         return read_betting(self.definition, betting).betting_text()
@@ -147,7 +147,7 @@ class StrategyTable:
         return self._nodes.table(node, self._nodes.is_first(node))
 
     def labels(self, player: int, street: int) -> dict[int, str]:
-        """What the buckets of a player on a street hold; empty where one holds too much to say."""
+        """What the buckets of a player on a street hold; empty if some bucket has no short name."""
         key = (player, street)
         if key not in self._labels:
             self._labels[key] = self._make_labels(player, street)

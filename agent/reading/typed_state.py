@@ -1,4 +1,4 @@
-"""A state typed by a person: betting, board and the hole cards of whoever is to act, read as a dealer's line is."""
+"""A state typed by a person: betting, board and the hole cards of the player to act, read like a dealer's line."""
 
 import re
 
@@ -10,7 +10,7 @@ from foldwise.game.text.match_state import MatchState, parse_match_state, read_a
 
 
 def read_betting(definition: GameDefinition, betting: str) -> BettingState:
-    """The betting of a text such as `r300c/`; marks between rounds may be left out."""
+    """The betting of a text such as `r300c/`; separators between rounds may be left out."""
     past = BettingState(definition)
     at = 0
     while at < len(betting):

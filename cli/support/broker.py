@@ -1,4 +1,4 @@
-"""A broker as commands reach it: by a URL, and with a line on stderr when something happens to it."""
+"""Opening a broker by its URL, with a line on stderr whenever the connection changes."""
 
 import logging
 import sys
@@ -13,6 +13,6 @@ def say(text: str) -> None:
 
 
 def open_broker(url: str) -> Broker:
-    """The broker of a URL; the rest of what is needed comes from the environment."""
+    """The broker at a URL; password and certificates come from the environment."""
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
     return read_broker(url)

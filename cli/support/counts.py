@@ -1,11 +1,11 @@
-"""How much is played: hands, or by expectation boards."""
+"""How much is played: hands, or boards when scoring by expectation."""
 
 from foldwise.cli.support.output import stderr
 from foldwise.game.errors import DefinitionError
 
 
 def hands_or_boards(hands: int | None, boards: int | None, score: str, default: int) -> int:
-    """Hands of each side, or boards; each has its own option, and --hands for boards still works and says so."""
+    """Hands from each side, or boards. Each has its own option; --hands for boards still works, with a note."""
     if boards is not None and score != "expectation":
         raise DefinitionError(f"--boards with --score {score}: boards are scored by expectation; give --hands")
     if boards is not None and hands is not None:

@@ -54,7 +54,7 @@ _STEPS = (
 def run() -> int:
     """Every step, each with its command line; the first failure ends the demo."""
     start = time.monotonic()
-    shutil.rmtree(_RUNS, ignore_errors=True)  # of an earlier demo
+    shutil.rmtree(_RUNS, ignore_errors=True)  # left by an earlier demo
     for number, (title, words) in enumerate(_STEPS, start=1):
         arguments = [word.format(runs=_RUNS) for word in words]
         print(f"\n[{number}/{len(_STEPS)}] {title}\n$ foldwise {shlex.join(arguments)}", flush=True)

@@ -34,7 +34,7 @@ def _start(stack: contextlib.ExitStack, words: list[str]) -> "subprocess.Popen[b
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """As Ctrl-C would; by its id."""
+    """Interrupt the process as Ctrl-C would, and wait for it."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:

@@ -55,7 +55,7 @@ class HttpPlayResult(TypedDict):
 
 
 def play_http(player: "Player", spec: "PlayerSpec", definition: "GameDefinition", seat: HttpSeat) -> int:
-    """Play at a table, log the hands, score them; 1 where the player failed."""
+    """Play at a table, log the hands and score them; returns 1 if the player failed."""
     from foldwise.agent.clients.http_client import HttpTable
     from foldwise.matches.report.hand_files import game_name
     from foldwise.matches.table.http_match import NAMES, play_http_match

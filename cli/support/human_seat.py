@@ -64,7 +64,7 @@ def play_human(
 
 
 def _explain_shown(strategy: StrategyPlayer) -> Reveal:
-    """What a strategy would have done with the cards the opponent showed; nothing where none were shown."""
+    """What a strategy would have done with the cards the opponent showed; empty if none were shown."""
 
     def explain(end: HandEnd) -> list[Decision]:
         state = end.state

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a request to stop at the next good moment."""
+"""Ctrl-C and SIGTERM as a request to stop at the next safe point."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from types import FrameType
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
-    """While the block runs, either signal calls `stop`; the list holds the signals that came."""
+    """While the block runs, either signal calls `stop`; the list collects the signals received."""
     received: list[int] = []
 
     def ask(number: int, _: FrameType | None) -> None:
@@ -24,12 +24,12 @@ def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
 
 
 class Interruption(Exception):
-    """Ctrl-C, and how to go on after it."""
+    """The command was interrupted; the message says how to continue."""
 
 
 @contextmanager
 def going_on(how: str) -> Iterator[None]:
-    """While the block runs, Ctrl-C ends the command with a line that says how to go on."""
+    """While the block runs, Ctrl-C ends the command with a line that says how to continue."""
     try:
         yield
     except KeyboardInterrupt:

@@ -25,9 +25,9 @@ def matches_folder(output: Path | None, logs: bool, score: str) -> Path | None:
 
 
 def open_output(output: Path | None, result_file: str, resume: bool, overwrite: bool) -> None:
-    """Make the folder of a result ready: a new one, one to go on in, or one whose result may go."""
+    """Prepare the folder of a result: a new one, one to continue, or one whose result may be replaced."""
     if resume and overwrite:
-        raise DefinitionError("--resume goes on with what is there, --overwrite begins anew: give one")
+        raise DefinitionError("--resume continues what is there, --overwrite starts over: give one")
     if output is None:
         if resume or overwrite:
             raise DefinitionError("--resume and --overwrite need the folder: give -o DIR")
@@ -39,7 +39,7 @@ def open_output(output: Path | None, result_file: str, resume: bool, overwrite: 
         raise DefinitionError(f"nothing to resume in {str(output)!r}: leave --resume out")
     if kept and not resume and not overwrite:
         raise DefinitionError(
-            f"{str(output)!r} holds an earlier result ({', '.join(kept)}): add --resume to go on with it, --overwrite to "
+            f"{str(output)!r} holds an earlier result ({', '.join(kept)}): add --resume to continue it, --overwrite to "
             "replace it, or give another folder"
         )
     if overwrite:
@@ -48,7 +48,7 @@ def open_output(output: Path | None, result_file: str, resume: bool, overwrite: 
 
 
 def open_cells(output: Path | None, definition: GameDefinition, hands: int, seed: int, score: str) -> CellStore | None:
-    """Where finished cells are kept, so that an interrupted command can go on."""
+    """Where finished cells are kept, so that an interrupted command can be resumed."""
     if output is None:
         return None
     return CellStore(output, hands, definition=definition.to_text(), seed=seed, score=score)
@@ -56,5 +56,5 @@ def open_cells(output: Path | None, definition: GameDefinition, hands: int, seed
 
 def how_to_go_on(output: Path | None) -> str:
     if output is None:
-        return "nothing is kept without a folder: give -o DIR, and --resume goes on"
-    return f"finished cells are kept in {output}: go on with the same command and --resume"
+        return "nothing is kept without a folder: give -o DIR to be able to --resume"
+    return f"finished cells are kept in {output}: continue with the same command and --resume"

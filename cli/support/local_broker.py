@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-_START_SECONDS = 120.0  # far beyond any load
+_START_SECONDS = 120.0  # far more than a loaded machine needs
 _END_SECONDS = 5.0
 
 
 def find_mosquitto() -> str | None:
-    """Debian installs servers outside a user's PATH."""
+    """mosquitto's path; Debian installs servers outside a user's PATH."""
     return shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin")
 
 
@@ -29,7 +29,7 @@ def free_port() -> int:
 
 
 class LocalBroker:
-    """A broker process at a port of its own; `config` are further lines of mosquitto's configuration."""
+    """A broker process on its own port; `config` holds further lines of mosquitto's configuration."""
 
     def __init__(
         self,
@@ -58,17 +58,17 @@ class LocalBroker:
 
     @property
     def process(self) -> int:
-        """Its id; another after each start."""
+        """Its process id, which changes with each start."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Start, and return once it takes connections."""
+        """Start, and return once it accepts connections."""
         if self._program is not None:
             anonymous = "" if "allow_anonymous" in self._config else "allow_anonymous true\n"
             path = self._folder / f"mosquitto-{self.port}.conf"
             listener = f"listener {self.port} 127.0.0.1\n{self._listener_config}"
-            # As root it would become another user, who may not read a folder of ours.
+            # As root it would switch to another user, who may not be able to read our folder.
             user = f"user {getpass.getuser()}\n"
             path.write_text(f"{user}{anonymous}set_tcp_nodelay true\n{self._config}{listener}", encoding="utf-8")
             arguments = [self._program, "-c", str(path)]
@@ -80,7 +80,7 @@ class LocalBroker:
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.name} did not start; its output is in {log.name}")
-            time.sleep(0.02)  # a port cannot be waited for
+            time.sleep(0.02)  # there is no event for an open port
 
     def _answers(self) -> bool:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1.0):
@@ -88,7 +88,7 @@ class LocalBroker:
         return False
 
     def kill(self) -> None:
-        """End it at once, as a crash would."""
+        """Kill it at once, as in a crash."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

@@ -50,7 +50,7 @@ class NetworkComparison:
             )
 
     def _folders(self) -> list[Path]:
-        """All strategies that play: what workers disagree on is settled here."""
+        """All strategies that play: a block on which workers disagree is played again here."""
         return [self.folder, *(spec.folder for spec in self.opponents if spec.kind == PlayerKind.STRATEGY)]
 
     def split(self, line: ProgressLine, output: Path | None, resume: bool) -> Comparison:
@@ -63,7 +63,7 @@ class NetworkComparison:
         store = BlockStore(job, output)
         start = time.monotonic()
         say(f"match {progress.info.match} at {opened}: {len(store.blocks)} blocks, {store.num_done} of them done")
-        # The coordinator's link says what happens to the broker: once is enough.
+        # The coordinator's own connection already reports what happens to the broker.
         with published(opened, progress.info, lambda text: None, self.patience_seconds) as feed:
             progress.feed = feed
             progress.add_store(store, resumed=True)

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
-# Off a terminal there is no width to fit: tables keep their columns whole. Names and paths are text, never markup.
+# Without a terminal there is no width to fit into: columns are not cut. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
 stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) -> None:
-    """Print a result: as one JSON object, or for people by calling `show`."""
+    """Print a result: as one JSON object, or as text by calling `show`."""
     ProgressLine.clear()
     if as_json:
         print(json.dumps(result))
@@ -25,7 +25,7 @@ def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) 
 
 
 def against(boards_counted: int | None) -> str:
-    """What an exploitability was measured against, where that is a sample."""
+    """What an exploitability was measured against, if that is a sample."""
     return "" if boards_counted is None else f" (against a sample of {boards_counted:,} of 134,459 boards)"
 
 
@@ -40,7 +40,7 @@ _TERMINAL_SECONDS, _LINE_SECONDS = 0.2, 10.0
 class ProgressLine:
     """Progress of long work on stderr: a bar on a terminal, gone when the result is printed; elsewhere an occasional line.
 
-    Under --json there is none: who reads the one object on stdout may have put stderr into the same place.
+    Under --json there is none: the reader of the one object on stdout may have redirected stderr to the same place.
     """
 
     silent = False
@@ -53,14 +53,14 @@ class ProgressLine:
         self._interval = _TERMINAL_SECONDS if console.is_terminal else _LINE_SECONDS
         self._last = clock()
         self._share = 0.0
-        self._first: tuple[float, float] | None = None  # when this stage was first heard of, and its share then
+        self._first: tuple[float, float] | None = None  # time of this stage's first update, and its share then
         self._bar: Progress | None = None
 
     def update(self, text: str, share: float | None = None) -> None:
-        """Say where the work stands; `share` (0 to 1) adds percent and time left."""
+        """Report how far the work is; `share` (0 to 1) adds percent and time left."""
         now = self._clock()
         if share is not None:
-            if self._first is None or share < self._share:  # another stage of the work: its own clock
+            if self._first is None or share < self._share:  # a new stage of the work has its own clock
                 self._first = (now, share)
             self._share = share
         if self.silent or now - self._last < self._interval:
@@ -73,7 +73,7 @@ class ProgressLine:
             self._console.print(f"{self._label}: {text}{', ' if left else ''}{left}", soft_wrap=True)
 
     def _left(self, now: float) -> str:
-        """Percent, and the time left by the pace since the work was first heard of: a resumed run had a head start."""
+        """Percent, and the time left at the pace since the first update, since a resumed run has a head start."""
         if self._first is None or self._share <= 0.0:
             return ""
         start, before = self._first
@@ -104,13 +104,13 @@ class ProgressLine:
         self._bar.update(task, description=f"{self._label}: {text}", completed=self._share, left=left, refresh=True)
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays on the screen."""
         if not self.silent:
             self._console.print(f"{self._label}: {text}", soft_wrap=True)
 
     @classmethod
     def clear(cls) -> None:
-        """Take all bars off the screen: what is printed next stands alone."""
+        """Remove all bars from the screen before something else is printed."""
         while cls._shown:
             cls._shown.pop().stop()
 

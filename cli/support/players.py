@@ -1,4 +1,4 @@
-"""Players as they are typed: beside all other forms, a strategy's folder, a packed file or `default` may stand alone."""
+"""Players as typed on the command line: a strategy's folder, a packed file or `default` needs no `strategy:`."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from foldwise.game.errors import DefinitionError
 
 
 def typed_player(text: str) -> PlayerSpec:
-    """The player of a name or of a folder, also `NAME=FOLDER`; paths absolute."""
+    """The player of a name or of a folder, also `NAME=FOLDER`, with absolute paths."""
     alias, equals, rest = text.partition("=")
     if _is_strategy(text):
         return typed_strategy(text)
@@ -22,18 +22,18 @@ def typed_player(text: str) -> PlayerSpec:
 
 
 def typed_strategy(text: str) -> PlayerSpec:
-    """The strategy of `DIR|POST-PROCESSING|TRANSLATION`, also where `strategy:` or a name stands before it."""
+    """The strategy of `DIR|POST-PROCESSING|TRANSLATION`, which may be preceded by `strategy:` or a name."""
     try:
         spec = parse_player(text)
     except DefinitionError:
         spec = parse_player(f"{PlayerKind.STRATEGY}:{text}")
     if spec.kind != PlayerKind.STRATEGY:
-        raise DefinitionError(f"player {text!r} is no strategy: expected the folder of one")
+        raise DefinitionError(f"player {text!r} is not a strategy: expected a strategy folder")
     return _resolved(spec)
 
 
 def typed_players(texts: Iterable[str]) -> list[PlayerSpec]:
-    """Several players at one table or in one: no two may have the same name."""
+    """Several players of one match, comparison or tournament: no two may have the same name."""
     players = list(map(typed_player, texts))
     aliases = [player.alias for player in players if player.alias]
     for alias in aliases:
@@ -43,11 +43,11 @@ def typed_players(texts: Iterable[str]) -> list[PlayerSpec]:
 
 
 def with_options(spec: PlayerSpec, postprocess: str | None, translation: str | None) -> PlayerSpec:
-    """The player with the post-processing and the translation of two options, where they are given."""
+    """The player with the post-processing and the translation of the options, if given."""
     if postprocess is None and translation is None:
         return spec
     if spec.kind != PlayerKind.STRATEGY or spec.postprocess or spec.translation is not None:
-        raise DefinitionError(f"--postprocess, --translation: player {str(spec)!r} is no plain strategy folder")
+        raise DefinitionError(f"--postprocess, --translation: player {str(spec)!r} is not a plain strategy folder")
     return replace(
         spec,
         postprocess=postprocess or "",
@@ -56,7 +56,7 @@ def with_options(spec: PlayerSpec, postprocess: str | None, translation: str | N
 
 
 def _resolved(spec: PlayerSpec) -> PlayerSpec:
-    """Its paths absolute; a strategy that is packed is unpacked, and says so."""
+    """The player with absolute paths; a packed strategy is unpacked, with progress."""
     if spec.kind == PlayerKind.STRATEGY:
         spec = replace(spec, subject=str(strategy_folder(spec.subject)))
     return spec.resolved()

@@ -1,4 +1,4 @@
-"""Joining a strategy with a post-processing pipeline: what no single room may know."""
+"""Applying a post-processing pipeline to a strategy, which no single room may do by itself."""
 
 import numpy as np
 import numpy.typing as npt

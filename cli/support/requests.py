@@ -15,7 +15,7 @@ Command = Callable[[Any], int | None]
 def add_command(app: typer.Typer, command: Command) -> None:
     """Add `command(request)` under the function's name; its docstring is the help.
 
-    Typer reads options from a signature, so the fields of the request's class are shown to it as one.
+    Typer reads options from a signature, so the fields of the request's class are presented as one.
     """
     (request,) = inspect.signature(command).parameters.values()
     request_type = request.annotation
@@ -31,7 +31,7 @@ def add_command(app: typer.Typer, command: Command) -> None:
 
 
 def holding(folder: Callable[[Any], Path | None]) -> Callable[[Command], Command]:
-    """For a command that writes a folder, which `folder` takes from its request: no two runs write there at once."""
+    """A decorator for a command that writes a folder (`folder(request)`): two runs cannot write there at once."""
 
     def wrap(command: Command) -> Command:
         @functools.wraps(command)

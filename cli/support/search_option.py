@@ -16,7 +16,7 @@ SearchOption = Annotated[
 ]
 
 AUTO = "auto"
-# Of whoever sits at a table: there search is what wins more (docs/search.md).
+# For players at a table, where search wins more (docs/search.md).
 SeatSearchOption = Annotated[
     str,
     typer.Option(
@@ -42,7 +42,7 @@ def seat_mode(mode: str, folder: Path, postprocess: str) -> str:
 
 
 def with_search(postprocess: str, mode: str) -> str:
-    """The post-processing text with the search of an option in front of it."""
+    """The post-processing text with the option's search in front of it."""
     from foldwise.search.language import is_search
     from foldwise.search.modes import MODES
 
@@ -51,12 +51,12 @@ def with_search(postprocess: str, mode: str) -> str:
     if mode not in MODES:
         raise DefinitionError(f"--search {mode!r}: expected off, {', '.join(MODES)}")
     if is_search(postprocess):
-        raise DefinitionError(f"--search {mode} beside {postprocess!r}: give one of them")
+        raise DefinitionError(f"--search {mode} together with {postprocess!r}: give one of them")
     return f"search({mode})" if postprocess.strip() in ("", "none") else f"search({mode}) | {postprocess}"
 
 
 def searching(spec: "PlayerSpec", mode: str) -> "PlayerSpec":
-    """The player with the search of an option, where it is not off."""
+    """The player with the option's search, unless it is off."""
     from foldwise.agent.player_spec import PlayerKind
 
     if spec.kind == PlayerKind.STRATEGY:

@@ -1,4 +1,4 @@
-"""Earlier spellings of options: they still work, and say how they are written now."""
+"""Earlier spellings of options: they still work, with a note on the new spelling."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,11 +7,11 @@ _RENAMED = {"--jobs": "--threads"}
 
 
 def modern_spelling(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(the arguments as they are written now, a line for each that was written otherwise)."""
+    """(the arguments in today's spelling, a note for each that was changed)."""
     modern: list[str] = []
     notes: list[str] = []
     rest = list(arguments)
-    if "--" in rest:  # what follows is no option
+    if "--" in rest:  # what follows is not an option
         cut = rest.index("--")
         rest, verbatim = rest[:cut], rest[cut:]
     else:

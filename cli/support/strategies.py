@@ -1,4 +1,4 @@
-"""Strategies as they are typed: a folder, a packed file, or `default`; the first use of a packed one shows its progress."""
+"""Strategies as typed on the command line: a folder, a packed file, or `default`; unpacking shows its progress."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from foldwise.cli.support.output import ProgressLine
 
 
 def typed_folder(folder: Path | None) -> Path | None:
-    """The folder of a strategy's name, as the callback of an option."""
+    """The folder of a strategy's name; an option's callback."""
     return None if folder is None else strategy_folder(folder)
 
 
@@ -17,7 +17,7 @@ def typed_folders(folders: list[Path] | None) -> list[Path] | None:
 
 
 def strategy_folder(name: str | Path) -> Path:
-    """The folder of a strategy's name; what is packed is unpacked, which builds its card tables the first time."""
+    """The folder of a strategy's name; a packed one is unpacked, which builds its card tables the first time."""
     line = ProgressLine(f"unpacking {Path(name).name}")
     try:
         return find_strategy(name, line.update)

@@ -22,7 +22,7 @@ _BAR_WIDTH = 20
 
 
 def read_keyboard(descriptor: int = 0) -> Callable[[], str | None]:
-    """Lines typed. Read without Python's buffer: its lock would hang the exit after Ctrl-C while a thread waits in it."""
+    """Lines typed. Bypasses Python's buffer, whose lock would block the exit after Ctrl-C while a thread waits in it."""
     received = bytearray()
 
     def line() -> str | None:
@@ -47,8 +47,8 @@ Reveal = Callable[[HandEnd], "Sequence[Decision]"]
 class TerminalTable:
     """The table drawn in a terminal: `agent.human.Console`.
 
-    `reveal` tells what the opponent considered in a hand: for `why`, and with `always` after every hand. `adviser` is the
-    strategy that `hint` asks.
+    `reveal` gives what the opponent considered in a hand, for `why` and, with `always`, after every hand. `adviser` is
+    the strategy that `hint` asks.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class TerminalTable:
         self._always = always
         self._adviser = adviser
         self._last_end: HandEnd | None = None
-        self._heard = (-1, 0)  # hand, and how many of its actions have been told
+        self._heard = (-1, 0)  # hand, and how many of its actions have been shown
         self._streets = street_names(definition)
         two_players = definition.num_players == 2
         self._positions = position_names(definition) if two_players else [f"seat {p + 1}" for p in range(10)]
@@ -90,7 +90,7 @@ class TerminalTable:
         show(f"  {self._choices(turn)}")
 
     def _tell(self, hand_number: int, said: Sequence[str]) -> None:
-        """What the others have done since the last report; what you did yourself you know."""
+        """Show what the others have done since the last report."""
         told = self._heard[1] if self._heard[0] == hand_number else 0
         for sentence in said[told:]:
             if not sentence.startswith(f"{YOU} "):
@@ -130,9 +130,9 @@ class TerminalTable:
 
     def show_why(self) -> None:
         if self._last_end is None:
-            self.complain("why is about the hand before: none is over yet")
+            self.complain("why explains the last hand: none is over yet")
         elif self._reveal is None:
-            self.complain("why needs the strategy that sits there: start with --reveal DIR")
+            self.complain("why needs the bot's strategy: start with --reveal DIR")
         else:
             decisions = self._reveal(self._last_end)
             if not decisions:
@@ -187,5 +187,5 @@ def cards_markup(cards: Sequence[int]) -> str:
 
 
 def open_screen(as_json: bool) -> RichConsole:
-    """The screen a person plays on; stdout is kept clear where it carries JSON."""
+    """The screen a person plays on: stderr if stdout carries JSON."""
     return RichConsole(highlight=False, soft_wrap=True, file=sys.stderr if as_json else sys.stdout)

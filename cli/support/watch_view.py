@@ -25,7 +25,7 @@ def _chosen(board: "Board", match: str | None) -> list["WatchedMatch"]:
 
 
 def board_view(board: "Board", match: str | None) -> RenderableType:
-    """The whole picture, or that of one match."""
+    """The view of all matches, or of one."""
     shown = _chosen(board, match)
     parts: list[RenderableType] = []
     workers = board.workers.values()

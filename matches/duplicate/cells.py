@@ -1,4 +1,4 @@
-"""Finished cells of a comparison or a tournament, kept on disk: what was played once is not played again."""
+"""Finished cells of a comparison or a tournament, kept on disk so that they are not played again."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ CELLS_FOLDER = "cells"
 
 
 class CellStore:
-    """A file for each pair of players, named by them and by all else that decides what they win."""
+    """A file for each pair of players, named by the players and everything else that decides the result."""
 
     def __init__(self, folder: Path, num_pairs: int, **conditions: str | int):
         self._folder = folder / CELLS_FOLDER
@@ -28,7 +28,7 @@ class CellStore:
         make_folder(self._folder)
 
     def pairs(self, first: PlayerSpec, second: PlayerSpec, play: Callable[[], Float]) -> Float:
-        """What `first` wins a hand in each pair: from the disk, or played and kept."""
+        """What `first` wins per hand in each pair: read from disk, or played and kept."""
         path = self._path(first, second)
         if path.exists():
             return self._read(path)
@@ -51,7 +51,7 @@ class CellStore:
 
 
 def _contents(player: PlayerSpec) -> str:
-    """A strategy that was solved on is another player under the same name."""
+    """A hash of the strategy's content: after more solving it is another player under the same name."""
     if player.kind != PlayerKind.STRATEGY:
         return ""
     return Strategy(player.folder).manifest.arrays["probabilities"].xxh3

@@ -13,10 +13,10 @@ _before: str | None = None
 
 @contextlib.contextmanager
 def clean_start() -> Iterator[None]:
-    """While it lasts, interpreters are started as by `python -P`.
+    """While the block runs, interpreters are started as by `python -P`.
 
-    multiprocessing starts them with `-c`, which puts the current folder first: a `queue.py` of the user's would be taken
-    for the standard library's.
+    multiprocessing starts them with `-c`, which puts the current folder first on the path: a user's own `queue.py` would
+    hide the standard library's.
     """
     global _users, _before
     with _lock:
@@ -34,7 +34,7 @@ def clean_start() -> Iterator[None]:
 
 
 def user_environment() -> dict[str, str]:
-    """The environment as the user gave it to us: for programs that are not ours, which may import what lies beside them."""
+    """The user's original environment, for external programs, which may import modules beside them."""
     with _lock:
         environment = dict(os.environ)
         if _users:

@@ -33,7 +33,7 @@ from foldwise.matches.scoring.scorers import make_scorer
 from foldwise.matches.statistics import Estimate, estimate, pair_values
 from foldwise.search.players import is_searching, make_player
 
-Listener = Callable[[str, float], None]  # what is done, and the share of the matches
+Listener = Callable[[str, float], None]  # what was done, and the share of all matches
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
 
 
@@ -45,11 +45,11 @@ class Table:
     definition: GameDefinition
     hands: int  # from each side
     seed: int
-    over: str  # tcp or memory; an external program plays over tcp whatever this says
+    over: str  # tcp or memory; an external program always plays over tcp
     jobs: int
-    folder: Path | None = None  # where every match gets a match folder of its own; else no logs are kept
+    folder: Path | None = None  # each match gets its own folder in it; None: no logs are kept
     score: ScoreName = "chips"
-    cells: CellStore | None = None  # what has been played already
+    cells: CellStore | None = None  # what was played earlier
 
     def plan(self, first: PlayerSpec, second: PlayerSpec) -> MatchPlan:
         external = PlayerKind.PROGRAM in (first.kind, second.kind)
@@ -65,7 +65,7 @@ class Table:
         )
 
     def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
-        """What `first` wins a hand in each pair, in chips, however they are scored."""
+        """What `first` wins per hand in each pair, in chips, by the comparison's way of scoring."""
         if self.cells is not None:
             return self.cells.pairs(first, second, lambda: self._play(first, second))
         return self._play(first, second)
@@ -96,7 +96,7 @@ class Table:
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))
 
     def _match_folder(self, parent: Path, plan: MatchPlan) -> Path:
-        """The folder of an interrupted match by this plan, which goes on in it, or a new one."""
+        """The folder of an interrupted match with this plan, which is then continued, or a new one."""
         folders = sorted(parent.iterdir())
         for folder in folders:
             if (folder / PLAN_FILE).is_file() and load_plan(folder) == plan:
@@ -135,7 +135,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Difference:
-    """What variant `a` wins more than `b` on the same deals, averaged over the opponents, and by opponent."""
+    """How much more variant `a` wins than `b` on the same deals, averaged over the opponents, and by opponent."""
 
     a: str
     b: str
@@ -209,7 +209,7 @@ class CellResult(TypedDict):
 
 
 class RowResult(TypedDict):
-    """One variant, as JSON; what it can lose where that was asked for and can be said."""
+    """One variant, as JSON; exploitability and LBR if they were requested and are known."""
 
     variant: str
     results: list[CellResult]
@@ -254,7 +254,7 @@ def comparison_result(
     seed: int,
     score: str,
 ) -> ComparisonResult:
-    """A comparison as JSON, with what each variant can lose where that is known."""
+    """A comparison as JSON, with what each variant can lose if it is known."""
     opponents = list(map(str, comparison.opponents))
     rows = []
     for row, exploitability in zip(comparison.rows, exploitability_mbb):

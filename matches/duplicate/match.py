@@ -44,7 +44,7 @@ RunListener = Callable[[Run], HandListener]  # who listens to a run's hands
 def play_match(
     plan: MatchPlan, folder: Path, jobs: int, listen: Listener, listen_hands: RunListener | None = None
 ) -> MatchResult:
-    """Play what is missing of a match in its folder, write and return the result."""
+    """Play the missing part of a match in its folder; write and return the result."""
     definition = parse_definition(plan.definition, source=PLAN_FILE)
     if definition.num_players != 2:
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
@@ -65,7 +65,7 @@ def play_match(
         listen(f"{hands:,} hands, {rate:,.0f} hands/s", hands / (2 * plan.hands * plan.repeat))
 
     while num_matches < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
-        # With a target there is a look after each round of matches that fills the cores; without one, one round.
+        # With a target the interval is checked after each round of matches that fills the cores; without one, one round.
         size = max(1, jobs // 2) if plan.until_ci_mbb is not None else plan.repeat
         indices = range(num_matches, min(num_matches + size, plan.repeat))
         runs = [run for index in indices for run in plan.runs(index)]
@@ -108,7 +108,7 @@ def _play_runs(
             cores = _cores(jobs)
             waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
         else:
-            # An event cannot be handed to another process; those get the interrupt themselves.
+            # An event cannot be passed to another process; other processes receive the interrupt themselves.
             heard = stop if isinstance(pool, ThreadPoolExecutor) else None
             waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
         faults = Faults()
@@ -139,7 +139,7 @@ def _pool(plan: MatchPlan, jobs: int) -> Executor:
 
 
 def _cores(jobs: int) -> "queue.SimpleQueue[int]":
-    """A processor for each of `jobs` runs at a time, in turn over those this process may use."""
+    """A processor for each of `jobs` simultaneous runs, cycling over those this process may use."""
     available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     cores: queue.SimpleQueue[int] = queue.SimpleQueue()
     for core in islice(cycle(available), jobs):

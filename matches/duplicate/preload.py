@@ -1,4 +1,4 @@
-"""Imported by the fork server of `processes`, nowhere else: what is loaded here, every child has at once."""
+"""Imported only by the fork server of `processes`: whatever is loaded here is already loaded in every child."""
 
 from foldwise.matches.duplicate.process_entry import load
 

@@ -23,13 +23,13 @@ from foldwise.search.players import make_player
 
 
 def load() -> None:
-    """Load tables and kernels once, in the process that all others are forked from: two seconds each saved."""
+    """Load tables and kernels once, in the process that all others are forked from; it saves two seconds per process."""
     evaluator_tables()
     make_player("bot:call", 0)
     game = find_game("hunl")
     assert isinstance(game, PokerGame)
     next(Shoe(game.definition, 0).deals())
-    gc.freeze()  # what is loaded stays for good: collections in the children need not walk, and so copy, its pages
+    gc.freeze()  # so that garbage collection in the children does not touch, and so copy, these pages
 
 
 def _redirect(out: Path, err: Path) -> None:
@@ -40,7 +40,7 @@ def _redirect(out: Path, err: Path) -> None:
 
 
 def _end_with_parent() -> None:
-    """A match that is killed takes its processes with it: nobody would read what they go on to play."""
+    """End this process when the match's process is killed."""
     parent = parent_process()
     if parent is None:
         return
@@ -58,14 +58,14 @@ def _keep_to(core: int | None) -> None:
 
 
 def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | None = None) -> None:
-    """The dealer: tells its ports, and why it failed, through the pipe, and exits as `foldwise dealer` does."""
+    """The dealer: reports its ports, and the reason of a failure, through the pipe, and exits like `foldwise dealer`."""
     _end_with_parent()
     _keep_to(core)
     err = folder / f"{settings.name}.err"
     _redirect(Path(os.devnull), err)
 
     def write_out(line: str) -> None:
-        if not line.startswith("SCORE:"):  # which stands in the log
+        if not line.startswith("SCORE:"):  # that one is in the log
             pipe.send(("ports", line))
 
     def write_err(data: bytes) -> None:

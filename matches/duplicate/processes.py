@@ -31,7 +31,7 @@ from foldwise.matches.table.log import is_complete
 from foldwise.search.players import is_searching
 
 HOST = "127.0.0.1"
-_GRACE_SECONDS = 10.0  # for a player to end by itself after the dealer has closed; the competition's allowance
+_GRACE_SECONDS = 10.0  # for a player to exit after the dealer has closed, as in the competition
 _KILL_SECONDS = 2.0
 _PORT_SECONDS = 120.0  # for the dealer to start: the fork server may have to compile first
 _POLL_SECONDS = 0.02
@@ -40,7 +40,7 @@ _CONTEXT.set_forkserver_preload(["foldwise.matches.duplicate.preload"])
 
 
 class Child:
-    """A process of a run: one of ours, or a program in a session of its own with all it starts."""
+    """A process of a run: one of ours, or an external program in its own session with everything it starts."""
 
     def __init__(self, process: "ForkServerProcess | subprocess.Popen[bytes]"):
         self._process = process
@@ -51,16 +51,16 @@ class Child:
         return process.poll() if isinstance(process, subprocess.Popen) else process.exitcode
 
     def wait(self, seconds: float) -> bool:
-        """Whether the process has ended by then."""
+        """Wait; returns whether the process has ended."""
         deadline = time.monotonic() + seconds
         while self.exit_code is None:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)  # the two kinds of process have different ways to wait with a time limit
+            time.sleep(_POLL_SECONDS)  # the two kinds of process have no common way to wait
         return True
 
     def end(self) -> None:
-        """End it by its process id: politely, then not."""
+        """End it by its process id: by SIGTERM, then by SIGKILL."""
         pid = self._process.pid
         assert pid is not None
         kill: Callable[[int, int], None] = os.killpg if isinstance(self._process, subprocess.Popen) else os.kill
@@ -72,7 +72,7 @@ class Child:
 
 
 class _Dealer(Child):
-    """The dealer, and the pipe through which it tells its ports and, should it fail, why: a full disk has no files."""
+    """The dealer, and the pipe for its ports and the reason of a failure, which a full disk could not hold."""
 
     def __init__(self, process: ForkServerProcess, pipe: Connection):
         super().__init__(process)
@@ -80,7 +80,7 @@ class _Dealer(Child):
         self._failure = ""
 
     def ports(self) -> list[int]:
-        """Where its seats are; empty where it did not start."""
+        """The ports of its seats; empty if it did not start."""
         try:
             if self._pipe.poll(_PORT_SECONDS):
                 kind, text = self._pipe.recv()
@@ -92,7 +92,7 @@ class _Dealer(Child):
         return []
 
     def failure(self) -> str:
-        """Why it failed, where that was no player's doing."""
+        """Why it failed, unless a player caused it."""
         with contextlib.suppress(EOFError, OSError):
             while self._pipe.poll():
                 self._failure = self._pipe.recv()[1]
@@ -131,7 +131,7 @@ def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None
         with out.open("ab") as stdout, err.open("ab") as stderr:
             return Child(start_program(spec.subject, HOST, port, stdout, stderr))
     plan = run.plan
-    own_core = None if is_searching(spec) else core  # a solve has threads on all of them
+    own_core = None if is_searching(spec) else core  # a solve uses threads on all cores
     arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, own_core)
     process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
     with clean_start():
@@ -140,7 +140,7 @@ def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None
 
 
 class _Outputs:
-    """What the processes of a run write; earlier runs of a resumed match have written to the same files."""
+    """The output of a run's processes; before a resume the same files were written to."""
 
     def __init__(self, run: Run, folder: Path):
         endings = ("err", "player0.err", "player1.err", "player0.std", "player1.std")
@@ -152,10 +152,10 @@ class _Outputs:
 
 
 def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | None = None) -> Faults:
-    """Play a run, or the rest of a broken one, in `folder`; what had to be answered in players' places.
+    """Play a run, or the rest of an interrupted one, in `folder`; returns the players' faults.
 
-    Dealer and built-in players keep to the processor `core`: they take turns, and a turn on one processor costs a
-    switch, where on several it costs waking one that has gone idle. Programs run where they like.
+    Dealer and built-in players stay on the processor `core`: they take turns, and a context switch costs less than waking
+    an idle processor. External programs run anywhere.
     """
     log = run.log_path(folder)
     if log.exists() and is_complete(log):
@@ -176,7 +176,7 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
         if dealer.exit_code != 0:
             if stop.is_set():
                 raise MatchStoppedError(f"run {run.name} was stopped")
-            for player in players:  # whoever has hung up, or was hung up on, ends now: how is worth a short wait
+            for player in players:  # those disconnected are ending: wait a little for their exit codes
                 player.wait(_KILL_SECONDS)
             left += [player for player in players if player.exit_code and player not in left]
             ended = [
@@ -195,11 +195,11 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
 
 
 def _player_faults(name: str, player: Child, outputs: _Outputs, seat: int) -> Faults:
-    """What to say of a player that failed: those it has counted, else one."""
+    """The faults of a player that failed: those it counted itself, else one."""
     words = outputs.text(f"player{seat}.err")
     try:
         count = int(json.loads(outputs.text(f"player{seat}.std").splitlines()[-1])["faults"])
-    except (LookupError, ValueError, TypeError):  # a program of its own writes what it likes
+    except (LookupError, ValueError, TypeError):  # an external program may write anything
         count = 1
     how = (
         "was still running after the match" if player.exit_code is None else f"ended with exit code {player.exit_code}"
@@ -208,7 +208,7 @@ def _player_faults(name: str, player: Child, outputs: _Outputs, seat: int) -> Fa
 
 
 def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> list[Child]:
-    """Until the dealer ends; a player that ends first leaves it a while to notice, then it is ended.
+    """Wait for the dealer to end; after a player has ended, the dealer has a while to notice, then it is ended.
 
     Returns the players that ended before it, or by an error at about the same time.
     """

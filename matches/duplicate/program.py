@@ -1,4 +1,4 @@
-"""Starting a player that is a program of its own.
+"""Starting a player that is an external program.
 
 It gets the dealer's host and port after its own arguments, and runs in the folder of the first word that is a path: its
 own, or that of its script in `cmd:python3 bot.py`.
@@ -16,7 +16,7 @@ from foldwise.matches.duplicate.clean_start import user_environment
 def start_program(
     command: str, host: str, port: int, stdout: IO[bytes], stderr: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
-    """Start a resolved command in a session of its own, so that all it starts can be ended with it."""
+    """Start a resolved command in its own session, so that everything it starts can be ended with it."""
     words = program_words(command)
     folder = next((Path(word).parent for word in words if Path(word).is_absolute() and Path(word).is_file()), None)
     try:

@@ -1,4 +1,4 @@
-"""What the searching players of a match say of their solves: one file for each run and seat, and all of them together."""
+"""Reports of the searching players of a match about their solves: a file for each run and seat, and a summary."""
 
 import json
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def report_path(folder: Path, run_name: str, seat: int) -> Path:
 
 
 def write_report(player: Player, path: Path) -> None:
-    """Keep what a searching player reports beside the log of its run; other players report nothing."""
+    """Write a searching player's report beside the log of its run; other players have none."""
     report = getattr(player, "report", None)
     if report is not None:
         kept = _Report(
@@ -36,7 +36,7 @@ def write_report(player: Player, path: Path) -> None:
 
 
 def search_summary(plan: MatchPlan, folder: Path, num_matches: int) -> SearchSummary | None:
-    """Of all runs of a match; None where nobody searches, or nothing was kept."""
+    """The summary over all runs of a match; None if nobody searches or no report was kept."""
     found: dict[str, list[_Report]] = {}
     for run in (run for index in range(num_matches) for run in plan.runs(index)):
         for seat in range(2):

@@ -1,6 +1,6 @@
 """Blocks of duplicate pairs: a description in, what the first player wins in each pair out.
 
-A block names its players so that every machine means the same ones: bots by name, strategies by the fingerprint of
+A block names its players so that they are the same on every machine: bots by name, strategies by the fingerprint of
 their files. Hands are functions of seed and number, so blocks of any size give, put together, the whole match.
 """
 
@@ -74,7 +74,7 @@ def player_name(spec: PlayerSpec) -> PlayerName:
 
 
 def network_pipeline(text: str) -> Pipeline:
-    """Post-processing that another machine asks for; a rule of a file is refused: nobody runs code for a message."""
+    """Post-processing requested by another machine; rules from files are refused: a message must not run code."""
     pipeline = parse_pipeline(text)
     if pipeline.files:
         raise DefinitionError(f"post-processing {text!r} cannot be played by workers: play it here, with --local")
@@ -82,7 +82,7 @@ def network_pipeline(text: str) -> Pipeline:
 
 
 class StrategyShelf:
-    """The strategies in folders and their folders, by fingerprint. Opened when first played, checksums verified."""
+    """The strategies in some folders by fingerprint. Opened and verified when first played."""
 
     def __init__(self, *folders: Path | None):
         self._roots = [folder for folder in folders if folder is not None]
@@ -138,7 +138,7 @@ class StrategyShelf:
 
 
 class _Cards:
-    """The cards of one seed from its first hand on, as far as they were asked for."""
+    """The cards of one seed, from its first hand up to the last one requested."""
 
     def __init__(self, definition: GameDefinition, seed: int):
         self._shoe = Shoe(definition, seed)
@@ -165,7 +165,7 @@ class BlockPlayer:
         self._lock = threading.Lock()
 
     def play(self, block: Block) -> Float:
-        """What the first player wins a hand in each pair, in chips: the values `Table.pairs` has there."""
+        """What the first player wins per hand in each pair, in chips, as in `Table.pairs`."""
         with self._lock:
             tables, cards = self._prepare(block)
         hands = cards.hands(block.first, block.count)

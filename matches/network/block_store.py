@@ -1,7 +1,7 @@
-"""The blocks of a split comparison that are done, on disk: each counted once, whatever is repeated.
+"""The finished blocks of a split comparison, on disk: each counts once, even if it is reported again.
 
 `job.json` says what is compared; `blocks.jsonl` has a line for every finished block, on disk before the block counts,
-and one for every block that is taken back. A line that a killed process left unfinished is cut off, and its block
+and one for every block that is discarded again. A line that a killed process left unfinished is cut off, and its block
 played again.
 """
 
@@ -67,7 +67,7 @@ class Job(BaseModel):
         return -(-self.hands // self.block_pairs)
 
     def most_chips(self) -> float:
-        """No pair is worth more."""
+        """The most chips a pair can be worth."""
         return float(max(parse_definition(self.definition, source="job").stacks))
 
 
@@ -80,7 +80,7 @@ class BlockStore:
         self.values = np.full((len(job.first), len(job.second), job.hands), np.nan)
         self._most = job.most_chips()
         self._done = np.zeros(len(self.blocks), bool)
-        self.workers: dict[int, str] = {}  # who played what is counted
+        self.workers: dict[int, str] = {}  # who played each counted block
         self._file: IO[str] | None = None
         if folder is not None:
             path = folder / BLOCKS_FILE
@@ -111,13 +111,13 @@ class BlockStore:
         return cell // len(self.job.second), cell % len(self.job.second), slice(work.first, work.first + work.count)
 
     def unpack(self, block: int, packed: str) -> Float:
-        """The values of a block; raises `MessageError` for what cannot be."""
+        """The values of a block; raises `MessageError` for impossible ones."""
         if block >= len(self.blocks):
             raise MessageError(f"block {block}: this job has {len(self.blocks)}")
         return unpack_values(packed, self.blocks[block].count, self._most)
 
     def add(self, block: int, packed: str, worker: str = "") -> bool:
-        """Count a block's values, played by `worker`, unless it is counted already: whether they are new.
+        """Count a block's values, played by `worker`; returns whether they are new.
 
         They are on disk when this returns. Raises `MessageError` for values that are not this block's, or differ from
         those counted.
@@ -137,7 +137,7 @@ class BlockStore:
         return True
 
     def discard(self, block: int) -> None:
-        """Take back what was counted: it is to be played again."""
+        """Discard a counted block, so that it is played again."""
         self.values[self._place(block)] = np.nan
         self._done[block] = False
         self.workers.pop(block, None)
@@ -150,7 +150,7 @@ class BlockStore:
             os.fsync(self._file.fileno())
 
     def load(self, path: Path) -> None:
-        """Count the blocks of a file; raises `FormatError` for a line that is none."""
+        """Count the blocks of a file; raises `FormatError` for an unreadable line."""
         for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), start=1):
             try:
                 entry = json.loads(line)
@@ -170,7 +170,7 @@ class BlockStore:
 
 
 def open_job(job: Job, folder: Path, resume: bool) -> Job:
-    """Begin a job in its folder, or take up the one that is there if it is the same: then with its name."""
+    """Begin a job in its folder, or continue the one there if it is the same, under its original name."""
     path = folder / JOB_FILE
     if not resume:
         if path.exists():

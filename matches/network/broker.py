@@ -3,7 +3,7 @@
 Sessions are clean, wills and retained messages are kept, messages go out with quality of service 0 or 1. It listens on
 this machine only and knows neither users nor access lists: between machines use mosquitto (docs/mqtt.md).
 OASIS, MQTT version 3.1.1 (2014). What differs: an acknowledgement of ours is never waited for, since a connection on
-one machine delivers or breaks; a subscription to quality of service 2 is granted 1; who publishes with 2 is hung up on.
+one machine delivers or breaks; a subscription to quality of service 2 is granted 1; publishing with 2 disconnects.
 
 Run as a module: `python -m foldwise.matches.network.broker PORT`.
 """
@@ -19,7 +19,7 @@ from enum import IntEnum
 from itertools import count
 
 MAX_PACKET = 4 << 20  # bytes; the longest message of ours has one megabyte
-MAX_UNREAD = 64 << 20  # bytes a client may leave unread before it is hung up on
+MAX_UNREAD = 64 << 20  # bytes a client may leave unread before it is disconnected
 MAX_RETAINED = 100_000
 _REFUSED_VERSION = 1  # section 3.2.2.3
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Kind(IntEnum):
 
 
 class PacketError(ValueError):
-    """Bytes that are not the protocol: the connection they came on is closed."""
+    """Bytes that violate the protocol; their connection is closed."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Fields:
 
 
 def split_packets(received: bytearray) -> Iterator[tuple[int, bytes]]:
-    """First byte and body of every whole packet, which is taken off `received`."""
+    """First byte and body of every whole packet, which is removed from `received`."""
     while len(received) >= 2:
         size, shift, at = 0, 0, 1
         while True:
@@ -183,7 +183,7 @@ class BrokerClient(asyncio.Protocol):
                     return
                 self._handle(first >> 4, first & 15, Fields(body))
         except PacketError as error:
-            _log.info("client %s hung up on: %s", self.name, error)
+            _log.info("client %s disconnected: %s", self.name, error)
             self._transport.close()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -198,7 +198,7 @@ class BrokerClient(asyncio.Protocol):
         self._transport.close()
 
     def deliver(self, message: Application) -> None:
-        """Send it with its own quality of service; who does not read is hung up on, so that nobody else waits."""
+        """Send with the message's quality of service; a client that does not read is disconnected, so nobody else waits."""
         if self._transport.is_closing():
             return
         number = struct.pack(">H", next(self._numbers) % 65535 + 1) if message.qos else b""
@@ -206,7 +206,7 @@ class BrokerClient(asyncio.Protocol):
         body = struct.pack(">H", len(topic)) + topic + number + message.payload
         self._transport.write(packet(Kind.PUBLISH, body, message.qos << 1 | message.retain))
         if self._transport.get_write_buffer_size() > MAX_UNREAD:
-            _log.warning("client %s does not read: hung up on", self.name)
+            _log.warning("client %s does not read: disconnected", self.name)
             self._transport.abort()
 
     def _handle(self, kind: int, flags: int, fields: Fields) -> None:
@@ -254,11 +254,11 @@ class BrokerClient(asyncio.Protocol):
         self._transport.write(packet(Kind.CONNACK, bytes(2)))
 
     def _look(self) -> None:
-        """Hang up on a client that is silent for too long."""
+        """Disconnect a client that is silent for too long."""
         loop = asyncio.get_running_loop()
         left = self._seen + self._keepalive_seconds - loop.time()
         if left <= 0:
-            _log.info("client %s is silent: hung up on", self.name)
+            _log.info("client %s is silent: disconnected", self.name)
             self._transport.abort()
         else:
             self._timer = loop.call_later(left, self._look)
@@ -285,14 +285,14 @@ class BrokerClient(asyncio.Protocol):
 
 
 class LocalServer:
-    """All clients, and the messages kept for those to come."""
+    """All clients, and the retained messages."""
 
     def __init__(self) -> None:
         self._clients: dict[str, BrokerClient] = {}
         self._retained: dict[str, Application] = {}
 
     def join(self, client: BrokerClient) -> None:
-        """A second client of one name takes the place of the first; section 3.1.4."""
+        """A second client with the same name replaces the first; section 3.1.4."""
         assert client.name is not None
         before = self._clients.get(client.name)
         self._clients[client.name] = client
@@ -304,7 +304,7 @@ class LocalServer:
             del self._clients[client.name]
 
     def publish(self, message: Application) -> None:
-        """To every client once, whichever of its filters match; the newest of a topic is kept if it says so."""
+        """Send to every client once, however many of its filters match; the newest retained message of a topic is kept."""
         if message.retain:
             self._retained.pop(message.topic, None)
             if message.payload and len(self._retained) < MAX_RETAINED:

@@ -1,13 +1,13 @@
 """The coordinator of a comparison split over workers.
 
-Every missing block is queued, held by a worker that was seen lately, or waiting for a second opinion. A worker that says
-it goes, whose will is published, that is silent or late with a block loses it to the others. Tasks are repeated with a
-worker's beat until answered, so nothing depends on one message arriving.
+Every missing block is queued, held by a worker that was seen lately, or waiting for a second opinion. A worker that
+signs off, whose will is published, that is silent or late with a block loses it to the others. Tasks are repeated at
+each worker's heartbeat until answered, so nothing depends on one message arriving.
 
 Nobody is trusted further than needed: a result counts once, from the worker its block was given to; how many blocks a
-worker holds grows with its answers, not with the threads it claims; one that fails is set aside and named. A share of
-the blocks is played by two workers and must agree to the bit; where they do not, the referee plays the block here, who
-was wrong is set aside, and all that it had answered is played again.
+worker holds grows with its answers, not with the threads it claims; one that fails is excluded and named. A share of
+the blocks is played by two workers and must agree bit for bit; if they do not, the referee plays the block here, the
+worker that was wrong is excluded, and everything it had answered is played again.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class _Helper:
 
     presence: WorkerPresence
     seen: float
-    lacks: set[str] = field(default_factory=set)  # strategies it said it lacks
+    lacks: set[str] = field(default_factory=set)  # strategies it reported as missing
     held: dict[int, float] = field(default_factory=dict)  # block -> when it was last sent
     given: dict[int, float] = field(default_factory=dict)  # block -> when it was first sent
     num_answers: int = 0
@@ -62,7 +62,7 @@ class _Helper:
 
     @property
     def capacity(self) -> int:
-        """Blocks it may hold: one thread's to begin with, those of all it says it has once it has shown them."""
+        """Blocks it may hold: enough for one thread at first, for all its threads once it has delivered."""
         return BLOCKS_AHEAD * min(self.presence.threads, 1 + self.num_answers)
 
     def can_play(self, strategies: frozenset[str]) -> bool:
@@ -96,10 +96,10 @@ class Coordinator:
         self._signer = signer or Signer()
         self._referee = referee
         self._block_seconds = block_seconds
-        # Drawn from the system: who lies must not know which blocks are looked at.
+        # From the system's generator: a dishonest worker must not know which blocks are checked.
         count = min(len(store.missing()), max(1, round(checked_share * len(store.blocks)))) if checked_share else 0
         self._checked = set(random.SystemRandom().sample(store.missing(), count))
-        self._opinions: dict[int, dict[str, str]] = {}  # of blocks to be checked: what each worker answered
+        self._opinions: dict[int, dict[str, str]] = {}  # for blocks to be checked: each worker's answer
         self._judging: set[asyncio.Task[None]] = set()
         self._aside: dict[str, str] = {}  # workers set aside, and why
         self._topics = broker.topics
@@ -113,7 +113,7 @@ class Coordinator:
         self._told: set[object] = set()
         self._done = asyncio.Event()
         self._failure: ProtocolError | None = None
-        self.num_repeated = 0  # results that came again
+        self.num_repeated = 0  # repeated results
         self._link = Link(
             broker,
             subscribe=[self._topics.presence("+"), self._topics.results(self._job, "+")],
@@ -124,7 +124,7 @@ class Coordinator:
         )
 
     async def run(self) -> None:
-        """Until every block is counted; raises `ProtocolError` when that cannot be."""
+        """Run until every block is counted; raises `ProtocolError` if that is impossible."""
         if not self._store.missing():
             return
         async with self._link as link:
@@ -139,7 +139,7 @@ class Coordinator:
             except TimeoutError:
                 now = self._clock()
                 if not self._link.connected.is_set():
-                    idle_since = connected_since = now  # the link has its own patience
+                    idle_since = connected_since = now  # the connection has its own time limit
                     continue
                 for helper in list(self._helpers.values()):
                     if now - max(helper.seen, connected_since) > self._silent_seconds:
@@ -157,7 +157,7 @@ class Coordinator:
             raise self._failure
 
     def _forget_sent(self) -> list[Outgoing]:
-        """After an outage every task is sent again, to each worker that the broker tells us of."""
+        """After an outage every task is sent again, to every worker that the broker announces."""
         for helper in self._helpers.values():
             helper.held = dict.fromkeys(helper.held, -math.inf)
         return []
@@ -197,7 +197,7 @@ class Coordinator:
         if name in self._aside:
             return
         if not presence.online:
-            if same:  # else it is the late will of a worker that is back
+            if same:  # else it is the late will of a worker that has reconnected
                 self._release(name, "is gone")
             return
         if not same:
@@ -214,7 +214,7 @@ class Coordinator:
             self._say(f"worker {name}: {presence.threads} threads")
             self._tell_missing(known)
         known.presence, known.seen = presence, now
-        for block, sent in known.held.items():  # what was sent may have got lost, and so may its answer
+        for block, sent in known.held.items():  # a task or its answer may have been lost
             if now - sent > BEAT_SECONDS / 2:
                 self._send(known, block)
         self._assign()
@@ -271,7 +271,7 @@ class Coordinator:
             self._done.set()
 
     def _settle_alone(self) -> None:
-        """When nothing else is left: blocks that wait for a second worker, and none is there."""
+        """When nothing else is left: settle blocks that wait for a second worker when there is none."""
         if any(helper.held for helper in self._helpers.values()):
             return
         waiting = [block for block in self._queue if not self._store.is_done(block)]
@@ -281,8 +281,8 @@ class Coordinator:
                 self._judge(block)
 
     def _judge(self, block: int) -> None:
-        """Play the block here, in a thread: who answered otherwise is set aside."""
-        if self._referee is None:  # nobody to ask: one opinion stands, two that differ are both dropped
+        """Play the block here, in a thread, and exclude the workers whose answer differs."""
+        if self._referee is None:  # without a referee one answer stands, and two that differ are both dropped
             opinions = self._opinions[block]
             if len(opinions) == 1:
                 ((name, values),) = opinions.items()
@@ -312,7 +312,7 @@ class Coordinator:
         self._assign()
 
     def _set_aside(self, name: str, why: str, replay: bool = False) -> None:
-        """Give a worker no more blocks; with `replay` nothing it ever answered counts."""
+        """Exclude a worker: it gets no more blocks; with `replay` none of its answers counts."""
         self._aside[name] = why
         self._release(name, f"is set aside ({why})")
         if not replay:

@@ -1,7 +1,7 @@
 """The live feed of a match: start, finished hands, running totals, end.
 
-The feed has a thread and a connection of its own. The match only leaves the newest there; twice a second that goes
-out in one batch. Whatever the broker does, the match never waits for it.
+The feed has its own thread and connection. The match only leaves its newest hands there; twice a second they are sent
+in one batch. Whatever the broker does, the match never waits for it.
 """
 
 import asyncio
@@ -38,18 +38,18 @@ from foldwise.matches.table.log import HandListener, log_text
 
 BATCH_SECONDS = 0.5
 BATCH_LINES = 1000  # at most; a match in memory plays a hundred times as many
-_LINE_CHARACTERS = 800  # a longer one, of a table of many, is left out, so that a batch keeps its limit
+_LINE_CHARACTERS = 800  # a longer line, from a table of many players, is left out to limit the batch
 _CLOSING_SECONDS = 5.0
 
 
 def new_match_id(label: str) -> str:
-    """A word for topics: what is played, and what tells it from all others."""
+    """A word for topics: what is played, and a random part that makes it unique."""
     kept = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in label).strip("-")
     return f"{kept[:40] or 'match'}-{secrets.token_hex(4)}"
 
 
 def short_game(game: str) -> str:
-    """A game's name, of a file without its folder."""
+    """A game's name; for a file without its folder."""
     return plain_text(game.rpartition("/")[2])
 
 
@@ -89,11 +89,11 @@ class Feed:
             self._new_hands += count
             self._chunks.append((count, lines))
             self._num_kept += count
-            while self._num_kept - self._chunks[0][0] >= BATCH_LINES:  # the rest fills a batch
+            while self._num_kept - self._chunks[0][0] >= BATCH_LINES:  # what remains still fills a batch
                 self._num_kept -= self._chunks.popleft()[0]
 
     def close(self, state: MatchState) -> None:
-        """Publish the rest and the end; waits a few seconds at most, whether there is a broker or not."""
+        """Publish the rest and the end; waits a few seconds at most, even without a broker."""
         with self._lock:
             self._state = state
         self._closing.set()
@@ -132,7 +132,7 @@ class Feed:
                 await asyncio.wait_for(closing.wait(), BATCH_SECONDS)
             if link.connected.is_set():
                 self._publish(link)
-        if not link.connected.is_set():  # the last word is worth a short wait
+        if not link.connected.is_set():  # wait briefly to deliver the end of the match
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(link.connected.wait(), _CLOSING_SECONDS / 2)
             self._publish(link)
@@ -237,7 +237,7 @@ def total_row(name: str, found: Estimate) -> Total:
 
 @contextlib.contextmanager
 def published(broker: Broker, info: MatchInfo, say: Say, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[Feed]:
-    """A feed for as long as the work in the block takes; it ends as the work does."""
+    """A feed for the duration of the block; its final status is how the block ended."""
     feed = Feed(broker, info, say, patience_seconds)
     try:
         yield feed
@@ -251,7 +251,7 @@ def published(broker: Broker, info: MatchInfo, say: Say, patience_seconds: float
 
 
 def _shown(player: PlayerSpec) -> str:
-    """A player's name for everybody at the broker."""
+    """A player's name as published at the broker."""
     return plain_text(player.short())
 
 
@@ -310,7 +310,7 @@ class CellProgress:
             self.feed.totals(2 * store.num_pairs, lambda: self._rows_of(store), resumed)
 
     def _rows_of(self, store: BlockStore) -> list[Total]:
-        """In the feed's thread, when totals are due: a block may be added meanwhile, and is then counted in part."""
+        """Runs in the feed's thread when totals are due; a block added meanwhile may be counted in part."""
         cells = store.values.reshape(-1, store.job.hands)
         found = [self._table.estimate(pairs[~np.isnan(pairs)]) for pairs in cells]
         return [total_row(name, cell) for name, cell in zip(self._names, found) if cell.count]

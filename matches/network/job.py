@@ -13,7 +13,7 @@ from foldwise.matches.network.messages import MAX_HANDS
 
 _MOST_PAIRS = 10_000
 _LEAST_PAIRS = 500
-_WANTED_BLOCKS = 64  # so that a few workers of different speed end together
+_WANTED_BLOCKS = 64  # so that a few workers of different speed finish together
 
 
 def make_job(

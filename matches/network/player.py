@@ -22,7 +22,7 @@ from foldwise.matches.network.messages import (
     state_place,
 )
 
-_LAST_STATES_SECONDS = 1.0  # for states that a table's end has overtaken
+_LAST_STATES_SECONDS = 1.0  # for states that arrive after the message of the table's end
 
 
 class _SeatTakenError(ProtocolError):
@@ -30,11 +30,11 @@ class _SeatTakenError(ProtocolError):
 
 
 def _local_pair() -> tuple[socket.socket, socket.socket]:
-    """Two ends of a connection on this machine: the client wants TCP's options."""
+    """Two ends of a connection on this machine, over TCP because the client sets TCP options."""
     with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
         ours = socket.create_connection(listener.getsockname())
         theirs, address = listener.accept()
-    # asyncio does so itself only for sockets made with TCP's protocol number; unset, answers come 40 ms late.
+    # asyncio sets it itself only for sockets made with TCP's protocol number; without it answers are 40 ms late.
     theirs.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if address != ours.getsockname():
         ours.close()
@@ -149,7 +149,7 @@ class RemoteSeat:
 
         def greet() -> list[Outgoing]:
             greeting = [Outgoing(presence, SeatPresence(session=self._session).encode(), True)]
-            if self._last_answer is not None:  # it may have got lost with the connection
+            if self._last_answer is not None:  # it may have been lost with the connection
                 greeting.append(Outgoing(self._answers_topic, self._last_answer))
             return greeting
 
@@ -183,7 +183,7 @@ class RemoteSeat:
             try:
                 with contextlib.suppress(OSError):
                     while line := (await reader.readline()).rstrip(b"\r\n"):
-                        if line.startswith(b"MATCHSTATE"):  # not the version: our presence stands for it
+                        if line.startswith(b"MATCHSTATE"):  # not the version line: our presence replaces it
                             self._last_answer = line
                             link.send(self._answers_topic, line)
                 report = await playing
@@ -196,7 +196,7 @@ class RemoteSeat:
         return report
 
     def _ready(self) -> bytes:
-        """Said again once the client runs: states that came before it were passed over, and are sent again."""
+        """Announced again once the client runs: earlier states were ignored, and are sent again."""
         return SeatPresence(session=self._session).encode()
 
     async def _wait_for_seat(self) -> None:
@@ -239,11 +239,11 @@ class RemoteSeat:
             return
         place = state_place(payload)
         if self._writer is None or self._closed:
-            return  # before: sent again when we are ready; after: nobody reads it
+            return  # too early: it is sent again when we are ready; too late: nobody reads it
         if place <= self._last_place:
             self.num_repeated += 1
             if self._last_answer is not None and self._last_answer.rpartition(b":")[0] == payload:
-                self._link.send(self._answers_topic, self._last_answer)  # asked again: the answer got lost
+                self._link.send(self._answers_topic, self._last_answer)  # asked again: the answer was lost
             return
         self._last_place = place
         self._writer.write(payload + b"\r\n")
@@ -254,7 +254,7 @@ class RemoteSeat:
             self._close()
 
     def _close(self) -> None:
-        """End the client's stream: it returns when it has read what came before."""
+        """End the client's stream: it returns once it has read everything sent before."""
         if self._writer is not None and not self._closed:
             self._closed = True
             with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
-"""Seats at a broker: the dealer's side. Every seat of a table can be taken over TCP or over MQTT, whoever comes first.
+"""Seats at a broker: the dealer's side. Every seat of a table can be taken over TCP or over MQTT by the first to come.
 
 A remote seat sits down at the dealer's own port through a relay in the dealer's process, so rules, clocks and log are
-those of TCP. The relay makes of the broker's at-least-once messages an exactly-once stream: a seat's states only grow
-in hand and betting, so a repeat shows, and what a seat has not answered is sent again whenever it comes back.
+those of TCP. The relay turns the broker's at-least-once messages into an exactly-once stream: a seat's states only grow
+in hand and betting, so repeats are recognised, and what a seat has not answered is sent again when it reconnects.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from foldwise.matches.network.messages import (
 from foldwise.matches.table.dealer import Dealer, MatchSettings
 
 VERSION_LINE = b"VERSION:2.0.0\r\n"
-OVER_TCP = "tcp"  # in place of the session of a seat taken over TCP
+OVER_TCP = "tcp"  # used as the session of a seat taken over TCP
 _MAX_PENDING = 4096
 _SEAT_NUMBER = re.compile(r"[1-9][0-9]?", re.ASCII)
 _CLOSING_SECONDS = 5.0
@@ -54,7 +54,7 @@ class _Seat:
 
 
 class RemoteTable:
-    """Takes players at a broker to the ports of one dealer."""
+    """Connects players at a broker to the ports of one dealer."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class RemoteTable:
             try:
                 try:
                     completed = await link.during(asyncio.shield(match))
-                except BrokerError as error:  # seats over TCP play on; the others run out of time
+                except BrokerError as error:  # seats over TCP keep playing; the others run out of time
                     self._say(str(error))
                     self._hang_up()
                     return await match
@@ -170,7 +170,7 @@ class RemoteTable:
             self._say(f"table {self._table}: seat {seat.number} ({seat.player}) is taken by session {session}")
             self._link.send(*self._info(self._state))
         elif seat.session != session:
-            return  # taken: the table's info says so
+            return  # the seat is taken, as the table's info says
         if seat.relay is None:
             seat.relay = asyncio.create_task(self._relay(seat))
         for _, line in seat.pending:
@@ -214,6 +214,6 @@ class RemoteTable:
                 self._lose_to_tcp(seat)
 
     def _lose_to_tcp(self, seat: _Seat) -> None:
-        """Somebody was at the port before: the remote player is told by the table's info."""
+        """Somebody else connected to the port first; the table's info tells the remote player."""
         seat.session, seat.away = OVER_TCP, False
         self._link.send(*self._info(self._state))

@@ -1,7 +1,7 @@
 """A secret that the machines of one comparison share: tasks and results without its signature are dropped.
 
-HMAC-SHA256 (RFC 2104) over a message as it is sent, the signature left out. Who publishes on a worker's topic without
-the secret can neither have work done nor have numbers counted. A message can still be repeated: repeats count once.
+HMAC-SHA256 (RFC 2104) over a message as it is sent, the signature left out. Without the secret a publisher on a
+worker's topic can neither have work done nor have results counted. A message can still be replayed: repeats count once.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Signer:
         return message.model_copy(update={"signature": self._signature(self._secret, message)})
 
     def check(self, message: Signed) -> Signed:
-        """The message; raises `MessageError` where it lacks the right signature."""
+        """The message; raises `MessageError` if its signature is missing or wrong."""
         if self._secret is not None:
             expected = self._signature(self._secret, message)
             if not hmac.compare_digest(expected, message.signature or ""):

@@ -23,7 +23,7 @@ from foldwise.matches.table.log_tail import LogTail
 from foldwise.matches.table.ports import PortTakenError
 
 _TAIL_SECONDS = 1.0
-TAKEN_SECONDS = 10.0  # between attempts at a port that is taken
+TAKEN_SECONDS = 10.0  # between attempts to open a port that is taken
 _FAILURE_SECONDS = 1.0  # between a match that failed and the next: a port's players may be failing in a loop
 _NOBODY_CAME = "timed out waiting"
 
@@ -43,7 +43,7 @@ async def deal_at_broker(
     dealer = Dealer(settings, write_out, write_err, folder)
     ports = dealer.open()
     remote = RemoteTable(broker, table, settings, ports, say, patience_seconds)
-    # One connection's word about the broker is enough; the feed has another.
+    # The feed has another connection: one report about the broker is enough.
     feed = Feed(broker, _table_info(settings), lambda _: None, patience_seconds)
     tail = asyncio.create_task(_publish_log(settings, folder, feed))
     completed = False
@@ -141,7 +141,7 @@ class TableServer:
             async with asyncio.TaskGroup() as group:
                 for index in range(self._num_tables):
                     group.create_task(self._serve(index))
-        except ExceptionGroup as errors:  # what ended one table ended all: the first says why
+        except ExceptionGroup as errors:  # one table's failure ends all tables: report the first error
             raise errors.exceptions[0] from None
         self._status(f"{self.num_completed} matches completed, {self.num_failed} failed")
         return self.num_failed
@@ -155,14 +155,14 @@ class TableServer:
         return f"{self._settings.name}-{number:04d}"
 
     async def _deal(self, index: int, number: int) -> bool:
-        """Deal one match; False if its players did not come, and it should be dealt again."""
+        """Deal one match; False if its players did not connect and it should be dealt again."""
         base = self._settings
         seats = base.definition.num_players
         settings = replace(
             base,
             name=self._name(number),
             seed=(base.seed + number - 1) % 2**32,
-            # Table after table has the next ports of those given.
+            # Each table uses the next of the given ports.
             ports=tuple(port + index * seats if port else 0 for port in base.ports),
         )
         place = f"{settings.name} table {index + 1}"
@@ -187,7 +187,7 @@ class TableServer:
             start = time.monotonic()
             try:
                 completed = await self._play(settings, index, write_out, write_err)
-            except PortTakenError as error:  # this table waits, the others play on
+            except PortTakenError as error:  # this table waits, the others keep playing
                 self._status(f"{place}: {error}; trying again in {TAKEN_SECONDS:g} s")
                 await asyncio.sleep(TAKEN_SECONDS)
                 return False

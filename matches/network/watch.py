@@ -26,7 +26,7 @@ _PARTS = ("info", "status", "totals", "hands")
 
 @dataclass
 class WatchedMatch:
-    """One match, as far as its messages tell."""
+    """One match, from the messages received so far."""
 
     match: str
     info: MatchInfo | None = None
@@ -41,7 +41,7 @@ class WatchedMatch:
 
 
 class Board:
-    """All matches and workers; hostile messages change nothing, and too many push out the oldest."""
+    """All matches and workers; malformed messages change nothing, and if there are too many the oldest are dropped."""
 
     def __init__(self, topics: Topics):
         self._topics = topics
@@ -58,7 +58,7 @@ class Board:
             raise MessageError("no topic of ours")
 
     def _receive_match(self, name: str, part: str, payload: bytes) -> None:
-        if not payload:  # a retained message taken back
+        if not payload:  # a retained message was removed
             self.matches.pop(name, None)
             return
         message: MatchInfo | MatchStatus | MatchTotals | HandBatch
@@ -111,7 +111,7 @@ async def watch(
 ) -> None:
     """Keep the board; `show` is called at every interval once connected, until it returns False.
 
-    With `forget`, matches that have ended are taken off the broker first.
+    With `forget`, finished matches are removed from the broker first.
     """
     topics = broker.topics
     subscribe = [topics.match("+", "+"), topics.presence("+")]

@@ -1,7 +1,7 @@
 """A worker: offers its cores at a broker, plays the blocks it is sent, and answers each with its values.
 
-A repeated task is answered again but not played again, so that coordinators may resend as they like. The worker keeps
-no promise beyond its answers: whoever asks must ask another worker when it is gone, which its presence tells.
+A repeated task is answered again but not played again, so that coordinators may resend freely. A worker guarantees
+nothing beyond its answers: when it is gone, as its presence shows, the coordinator must ask another one.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ def default_name() -> str:
 
 
 def program_version() -> str:
-    """Machines of one comparison run the same program."""
+    """The program's version, which must be the same on all machines of a comparison."""
     return f"foldwise {version('foldwise')}"
 
 
 class Worker:
-    """One worker process. `run` goes on until it is cancelled."""
+    """One worker process. `run` continues until it is cancelled."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Worker:
         return Outgoing(self._topics.presence(self.name), presence.encode(), True)
 
     async def _beat(self) -> None:
-        """Announce our presence at intervals: a broker may have forgotten, or never got to send our will."""
+        """Announce our presence at intervals: a broker may have restarted, or may have published our will."""
         await self._link.connected.wait()
         self._say(
             f"worker {self.name}: {self._threads} threads, {len(self._strategies)} strategies; waiting for blocks"
@@ -143,7 +143,7 @@ class Worker:
             result = result.model_copy(update={"refused": str(error), "missing": [error.fingerprint]})
         except (DefinitionError, FormatError, OSError) as error:
             result = result.model_copy(update={"refused": _one_line(error)})
-        except Exception as error:  # noqa: BLE001  # a task must not end the worker, nor leave its sender waiting
+        except Exception as error:  # noqa: BLE001  # a task must neither end the worker nor go unanswered
             _log.exception("block %d of %s", task.block, task.job)
             result = result.model_copy(update={"refused": _one_line(error)})
         self._loop.call_soon_threadsafe(self._finish, task, result)

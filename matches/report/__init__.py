@@ -1,4 +1,4 @@
-"""What people read of a match: hands explained and replayed, charts, the HTML page, hand histories, duels.
+"""Matches for people: hands explained and replayed, charts, the HTML page, hand histories, duels.
 
 Imports `table`, `scoring`, `plan` and `statistics`.
 """

@@ -54,7 +54,7 @@ def _session_number(path: Path) -> int:
 
 
 def next_session(folder: Path, game: DuelGame) -> Path:
-    """The log of a further session in a folder, which must be of the same game; the folder is made at the first."""
+    """The log of the next session in a folder, which must be of the same game; the first session creates the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = load_duel(folder)
     if kept is not None and kept.definition != game.definition:
@@ -67,14 +67,14 @@ def next_session(folder: Path, game: DuelGame) -> Path:
 
 
 def load_duel(folder: Path) -> DuelGame | None:
-    """The game of a folder of duels; None where there is none yet."""
+    """The game of a folder of duels; None before the first duel."""
     path = folder / DUEL_FILE
     if not path.exists():
         return None
     try:
         return DuelGame.model_validate_json(path.read_text(encoding="utf-8"))
     except (ValidationError, json.JSONDecodeError, UnicodeDecodeError):
-        raise FormatError(f"{path} is damaged: remove it, and the next duel writes it anew") from None
+        raise FormatError(f"{path} is damaged: remove it, and the next duel writes a new one") from None
 
 
 def bankroll(folder: Path) -> tuple[int, float]:
@@ -95,7 +95,7 @@ def play_duel(
 ) -> ClientReport:
     """Play, `person` in the first seat, and log to `log`; what the person's seat saw.
 
-    Nobody is hurried: the time limits of the dealer are a day. When the person's seat ends early, by an error or by
+    The dealer's time limits are a day, so that nobody is hurried. When the person's seat ends early, by an error or by
     Ctrl-C, the dealer notices, and what was finished stays in the log.
     """
     settings = MatchSettings(
@@ -110,13 +110,13 @@ def play_duel(
         hand_ms=1000 * _PATIENCE_SECONDS,
         per_hand_ms=1000 * _PATIENCE_SECONDS,
     )
-    lines: queue.Queue[str] = queue.Queue()  # what the dealer prints: its ports first, its score last
+    lines: queue.Queue[str] = queue.Queue()  # the dealer's output: first its ports, last its score
     problems: list[str] = []
 
     def deal() -> None:
         try:
             run_loop(run_match(settings, lines.put, lambda data: problems.append(log_text(data)), log.parent))
-        except Exception as error:  # noqa: BLE001  # handed over to the thread that waits for the ports
+        except Exception as error:  # noqa: BLE001  # passed on to the thread that waits for the ports
             problems.append(str(error))
             lines.put("")
 
@@ -133,7 +133,7 @@ def play_duel(
 
 
 class DecisionBook:
-    """The decisions of a strategy by hand, as its listener hears them."""
+    """A strategy's decisions by hand, recorded by its listener."""
 
     def __init__(self) -> None:
         self.hands: dict[int, list[Decision]] = {}
@@ -148,7 +148,7 @@ class DecisionBook:
         return int(position), int(number)
 
     def explained(self, hand_number: int) -> Explained:
-        """The same as `matches.report.explanations` has it."""
+        """The decisions in the form of `matches.report.explanations`."""
         records = [
             as_record(decision, self.place(decision)[0], len(decision.steps), decision.action)
             for decision in self.hands.get(hand_number, [])

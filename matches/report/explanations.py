@@ -1,4 +1,4 @@
-"""Why a strategy did what a log says it did: its decisions, worked out again from the log.
+"""Why a strategy did what a log says it did: its decisions, recomputed from the log.
 
 A strategy's choice is a function of the state, its seed and the hand's number (docs/agent.md), so the probabilities of
 every decision can be computed after the match, over sockets or in memory alike, without slowing it down.
@@ -23,7 +23,7 @@ from foldwise.matches.table.log import LoggedHand, read_log
 from foldwise.search.players import make_player
 
 ENDING = ".explain.jsonl"
-Explained = dict[int, dict[str, Any]]  # of one hand: by number of the action, counted from 0 over both players
+Explained = dict[int, dict[str, Any]]  # of one hand, by action number, counted from 0 over both players
 
 
 def explanation_path(log: Path) -> Path:
@@ -76,7 +76,7 @@ def run_players(run: Run) -> tuple[Player | None, ...]:
 
 
 def by_position(players: Sequence[Any], hand_number: int) -> list[Any]:
-    """Players by seat turned into players by position."""
+    """Players by seat as players by position."""
     return [players[seat_of_position(p, hand_number, len(players), False)] for p in range(len(players))]
 
 
@@ -103,7 +103,7 @@ def explanation_lines(hand_number: int, explained: Explained) -> Iterator[str]:
 
 
 def read_explanations(path: Path) -> dict[int, Explained]:
-    """By hand's number; empty where there is no such file."""
+    """Explanations by hand number; empty if there is no such file."""
     found: dict[int, Explained] = {}
     if not path.exists():
         return found

@@ -1,4 +1,4 @@
-"""Files of hands: ACPC logs, PHH files and histories of poker rooms, read alike and converted, one by one or by folders."""
+"""Files of hands: ACPC logs, PHH files and poker rooms' histories, read and converted, single files or folders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ _LIMITS_MS = (600_000, 600_000, 7_000)
 
 
 def log_definition(log: Path, game: str | None = None) -> GameDefinition:
-    """The rules a log was played by: of `game`, else of the match plan beside it, else of the game its header names."""
+    """The rules of a log: those of `game`, else of the match plan beside it, else of the game its header names."""
     if game is not None:
         return find_definition(game)
     if (log.parent / PLAN_FILE).is_file():
@@ -94,7 +94,7 @@ def convert_file(source: Path, target: Path, game: str | None = None) -> int:
 
 
 def one_game(hands: Sequence[LoggedHand], source: Path | str, instead: str) -> GameDefinition:
-    """The game that all the hands are of; `FormatError`, with what to do instead, where they are of several."""
+    """The game of all the hands; `FormatError`, with what to do instead, if there are several games."""
     definition = hands[0].betting.definition
     for number, hand in enumerate(hands, start=1):
         if hand.betting.definition != definition:
@@ -103,7 +103,7 @@ def one_game(hands: Sequence[LoggedHand], source: Path | str, instead: str) -> G
 
 
 def _write_log(hands: Sequence[LoggedHand], source: Path, target: Path) -> None:
-    """A log is of one game: a game that is not built in is written beside it.
+    """Write a log, which holds one game; a game that is not built in is written beside it.
 
     Players change places from hand to hand as the file says, and the score is summed by name.
     """
@@ -144,7 +144,7 @@ def _total(lines: Sequence[str]) -> str:
 def convert_folder(source: Path, target: Path, game: str | None = None) -> int:
     """Convert every log of a folder to PHH, or every PHH file to a log; returns the number of hands.
 
-    A match plan goes along, so that a converted match folder becomes one again.
+    A match plan is copied too, so that a match folder can be converted there and back.
     """
     logs = sorted(source.glob(f"*{LOG}"))
     histories = sorted(path for path in source.iterdir() if path.suffix in (PHH, PHHS))

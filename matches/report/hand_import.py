@@ -72,7 +72,7 @@ def _read_folder(folder: Path, game: str | None) -> ImportedHands:
 
 
 def import_hands(text: str, source: str, definition: GameDefinition | None = None) -> ImportedHands:
-    """Hands of a text, whatever it is; `definition` is the game where the text does not say, by default hunl."""
+    """Hands of a text in any known format; `definition` is the game if the text does not name it, by default hunl."""
     lines = text.splitlines()
     if any(line.startswith((_STATE, _HIDDEN_STATE)) for line in lines):
         rules = definition or _header_definition(lines, source)
@@ -124,7 +124,7 @@ def _checked(definition: GameDefinition, hands: list[LoggedHand], source: str) -
 
 
 def _header_definition(lines: Iterable[str], source: str) -> GameDefinition:
-    """The built-in game a header names; without one hunl. A pasted text has no folder to look for a game's file in."""
+    """The built-in game a header names, hunl without a header. Pasted text has no folder with a game file."""
     for line in lines:
         if line.startswith(_HEADER) and len(words := line.split(" ")) >= 4:
             try:
@@ -144,7 +144,7 @@ def _log_hand(line: str, definition: GameDefinition) -> LoggedHand:
     number, betting, cards, values = parts[1:5]
     names = ":".join(parts[5:]).split("|")
     text = f"MATCHSTATE:0:{number}:{betting}:{cards}"
-    # Hidden cards are read as a state is: from the seat of whoever shows some.
+    # A hand with hidden cards is read like a state, from the seat of a player who showed cards.
     found = read_match_state(text, definition)
     try:
         amounts = tuple(float(value) for value in values.split("|"))
@@ -159,7 +159,7 @@ def _log_hand(line: str, definition: GameDefinition) -> LoggedHand:
 
 
 def _slumbot_hands(text: str, definition: GameDefinition, source: str) -> list[LoggedHand]:
-    """The last answers of hands, as a list or one a line; answers in mid-hand are passed over."""
+    """The final answers of hands, as a list or one per line; answers in mid-hand are skipped."""
     try:
         data: Any = json.loads(text)
         answers = data if isinstance(data, list) else [data]

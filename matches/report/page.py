@@ -14,7 +14,7 @@ from foldwise.matches.report.charts import Interval, interval_chart, running_cha
 from foldwise.matches.report.report import MatchReport, Report, num_hands_text, score_name
 from foldwise.matches.statistics import Estimate
 
-# The page may load nothing: even a broken edit of it could not reach the network.
+# The page may load nothing from outside, so it cannot reach the network even after a faulty edit.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -49,7 +49,7 @@ def _section(title: str, content: str, note: str = "", name: str = "") -> str:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose cells are HTML already; it scrolls sideways by itself on a narrow screen."""
+    """A table whose cells are already HTML; on a narrow screen it scrolls sideways."""
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -61,7 +61,7 @@ def _amount(value: float, digits: int = 1) -> str:
 
 
 def _plus_minus(mean: float, half: float | None) -> str:
-    """A mean with its interval; coloured only where the interval leaves out 0."""
+    """A mean with its interval; coloured only if the interval excludes 0."""
     if half is None or not math.isfinite(half):
         return f"<span class='even'>{mean:+,.1f}</span> <small>± –</small>"
     shown = _amount(mean) if abs(mean) > half else f"<span class='even'>{mean:+,.1f}</span>"
@@ -107,7 +107,7 @@ def _position_table(report: MatchReport) -> str:
 
 
 def _kept_matches(matches: Sequence[MatchReport]) -> str:
-    """The matches of a comparison or tournament, folded away, and one replayer for all of them."""
+    """The matches of a comparison or tournament, collapsed, and one replayer for all of them."""
     if not matches:
         return ""
     parts = []
@@ -231,7 +231,7 @@ def _tournament_body(data: dict[str, Any]) -> tuple[str, str]:
     for name, cells in zip(players, data["cells"]):
         played = [cell for cell in cells if cell is not None]
         mean = sum(cell["mean_mbb"] for cell in played) / len(played)
-        # The deals are shared, so the matches of a player are not independent: the widest sum of their intervals.
+        # The deals are shared, so a player's matches are not independent: the mean of their intervals is an upper bound.
         half = sum(cell["ci95_mbb"] for cell in played) / len(played)
         averages.append(Interval(name, mean, half))
         shown = ["" if cell is None else _plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in cells]

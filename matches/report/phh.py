@@ -1,8 +1,8 @@
 """Hand histories in PHH, the Poker Hand History notation, and back: a hand of an ACPC log as a small TOML table.
 
-Source: Kim, "Recording and describing poker hands" (IEEE CoG 2024), as pokerkit reads and writes it. It is written here,
-not through pokerkit: the notation is a dozen lines of TOML, which the standard library reads, and pokerkit would then be
-needed to play. The tests give every file to pokerkit's own parser and play it there to the same chips.
+Source: Kim, "Recording and describing poker hands" (IEEE CoG 2024), as pokerkit reads and writes it. We write it
+ourselves: the notation is a dozen lines of TOML, which the standard library reads, and pokerkit would otherwise be a
+dependency of the player. The tests give every file to pokerkit's own parser and play it there to the same chips.
 
 What differs between the two notations:
 
@@ -33,12 +33,12 @@ from foldwise.matches.table.log import LoggedHand, state_line
 _HOLDEM_BOARD = (0, 3, 1, 1)
 _ACPC_VARIANT = "ACPC"
 _UNKNOWN = "??"  # a card nobody saw
-_LIMIT_MAX_RAISES = (3, 4, 4, 4)  # of the competition; PHH does not say
-_NAME_MARKS = str.maketrans(":|\r\n", "....")  # what would part a log line
+_LIMIT_MAX_RAISES = (3, 4, 4, 4)  # the competition's; PHH does not have them
+_NAME_MARKS = str.maketrans(":|\r\n", "....")  # the separators of a log line
 
 
 class HandHistory(BaseModel):
-    """The fields of one PHH hand that say how it went; all others are passed over."""
+    """The fields of one PHH hand that say how it went; all others are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -86,7 +86,7 @@ def _toml(value: Any) -> str:
 
 
 def _rule_fields(definition: GameDefinition) -> dict[str, Any]:
-    """The fields of the rules; `_definition` only where they do not give the same game back."""
+    """The fields of the rules; `_definition` only if the others do not determine the game."""
     variant = _variant(definition)
     blinds = list(definition.blinds)
     fields: dict[str, Any] = {
@@ -233,7 +233,7 @@ def holdem_definition(
 
 
 def logged_hand(history: HandHistory, number: int) -> LoggedHand:
-    """A PHH hand in the form of a logged one; `number` is its number where it has none of its own."""
+    """A PHH hand as a logged one; `number` is used if the hand has none."""
     definition = history_definition(history)
     number = history.hand if history.hand is not None else number
     names = history.players or [f"p{player + 1}" for player in range(definition.num_players)]
@@ -261,7 +261,7 @@ def logged_hand(history: HandHistory, number: int) -> LoggedHand:
 
 
 def log_line(history: HandHistory, number: int) -> str:
-    """The `STATE` line of a PHH hand; `number` is its number where it has none of its own."""
+    """The `STATE` line of a PHH hand; `number` is used if the hand has none."""
     return state_line(logged_hand(history, number))
 
 
@@ -297,7 +297,7 @@ def play_history(
                 betting.apply(action)
             except IllegalActionError as error:
                 raise FormatError(f"hand {number}, {text!r}: {error} (ACPC: over the whole hand)") from None
-            if action.kind == RAISE and action.raise_to != betting.max_spent:  # limit: the size is not the player's
+            if action.kind == RAISE and action.raise_to != betting.max_spent:  # in limit the rules fix the size
                 raise FormatError(
                     f"hand {number}, {text!r}: expected cbr {betting.max_spent - street_start[player]} in this limit game"
                 )

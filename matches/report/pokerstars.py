@@ -1,8 +1,8 @@
 """Heads-up hold'em hands of PokerStars' text histories, cash games and tournaments, no-limit and limit.
 
 A room's history has what its player saw: cards nobody showed stay unknown. Amounts of money are read as cents. What a hand
-pays is worked out by the rules from the cards, or, where they were not shown, from who collected the pot; the room's rake
-is in neither. A line that is not understood is an error that names it: a hand read half would be a wrong hand.
+pays follows from the cards by the rules or, if they were not shown, from who collected the pot; the room's rake is left
+out in both cases. A line that is not understood is an error that names it: half a hand would be a wrong hand.
 """
 
 import re
@@ -32,7 +32,7 @@ _RAISED = re.compile(rf"raises {_MONEY} to {_MONEY}( and is all-in)?")
 _PAID = re.compile(rf"(bets|calls) {_MONEY}( and is all-in)?")
 _BLIND = re.compile(rf"posts (small|big) blind {_MONEY}")
 _SHOWING = re.compile(r"(shows|mucks|doesn't show)\b")
-# What people and the table say between the actions; it changes nothing.
+# Chat and table messages between the actions, which change nothing.
 _TALK = re.compile(
     r'.+ said, ".*|.+: (is sitting out|sits out)|.+ (is (dis)?connected|leaves the table|joins the table at seat .*|'
     r"has returned|has timed out.*|was removed from the table.*|will be allowed to play.*|re-buys .*|has requested TIME|"
@@ -47,7 +47,7 @@ def is_pokerstars(text: str) -> bool:
 
 
 def read_pokerstars(text: str, source: str) -> Iterator[LoggedHand]:
-    """The hands of a history, numbered from 0 as they come; raises `FormatError` that names the line."""
+    """The hands of a history, numbered from 0 in their order; raises a `FormatError` that names the line."""
     reader: _HandReader | None = None
     number = 0
     for place, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):

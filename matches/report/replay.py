@@ -19,7 +19,7 @@ class ReplayStep:
     """The table after one event."""
 
     text: str
-    player: int  # position of who acted; -1 for the dealer
+    player: int  # position of the player who acted; -1 for the dealer
     street: int
     num_board: int  # board cards on the table
     bets: list[int]  # by position, on this street
@@ -138,7 +138,7 @@ def _betting_before(hand: LoggedHand, number: int) -> BettingState:
 
 
 def _why(record: dict[str, Any], betting: BettingState) -> dict[str, Any]:
-    """Of an explanation, what fits on the page; actions in words."""
+    """The part of an explanation that fits on the page, with actions in words."""
     short = {key: record[key] for key in ("abstract_betting", "bucket", "reached")}
     short["actions"] = [label_of(betting, action) for action in record["actions"]]
     for key in ("action", "logged"):

@@ -1,4 +1,4 @@
-"""What a report says of a match, a comparison or a tournament: read from its folder, worked out, not yet drawn.
+"""The content of a report on a match, a comparison or a tournament: read from its folder and computed, not yet drawn.
 
 A match is read from its logs, so an interrupted one can be reported too: as far as both halves of a pair have been
 played. The unit of every interval is the duplicate pair; in a single log it is the hand.
@@ -50,7 +50,7 @@ class Half:
 
 @dataclass(frozen=True)
 class PlayedHand:
-    """One line of a log, as far as counting needs it. Values are A's, in chips."""
+    """What counting needs from one line of a log. Values are A's, in chips."""
 
     half: Half
     line: str
@@ -86,7 +86,7 @@ class StreetRow:
 
 @dataclass(frozen=True)
 class MatchReport:
-    """All that the page of a match shows."""
+    """Everything that the page of a match shows."""
 
     title: str
     players: tuple[str, str]
@@ -104,12 +104,12 @@ class MatchReport:
 
 @dataclass(frozen=True)
 class TableReport:
-    """A comparison or a tournament, as its JSON says it."""
+    """A comparison or a tournament, as in its JSON file."""
 
     title: str
     kind: str  # "comparison" or "tournament"
     data: dict[str, Any]
-    matches: list[MatchReport] = field(default_factory=list)  # where the logs were kept
+    matches: list[MatchReport] = field(default_factory=list)  # if the logs were kept
 
 
 Report = MatchReport | TableReport
@@ -120,7 +120,7 @@ def load_report(
 ) -> Report:
     """The report of a match, comparison or tournament folder, or of a single ACPC log.
 
-    The `num_hands` hands of the largest pots can be replayed. `explain` works their decisions out anew where the match
+    The `num_hands` hands of the largest pots can be replayed. `explain` recomputes their decisions if the match
     did not record them.
     """
     if source.is_file():
@@ -152,7 +152,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Source:
-    """What a match report is made from."""
+    """The input of a match report."""
 
     title: str
     players: tuple[str, str]  # as shown
@@ -212,7 +212,7 @@ def _scored_otherwise(folder: Path, plan: MatchPlan) -> list[tuple[str, str]]:
 
 
 def score_name(score: str) -> str:
-    """How a score is called in a sentence."""
+    """The name of a score in a sentence."""
     return {"aivat": "AIVAT"}.get(score, score)
 
 
@@ -222,7 +222,7 @@ def num_hands_text(hands: int, score: str) -> str:
 
 
 def _read_duels(folder: Path, game: str | None) -> _Source:
-    """All sessions of a person, one after the other: the running total is the bankroll."""
+    """All sessions of a person in order; the running total is the bankroll."""
     logs, kept = duel_logs(folder), load_duel(folder)
     definition = log_definition(logs[0], game)
     if kept is not None and game is None:
@@ -262,7 +262,7 @@ def _read_log(log: Path, game: str | None) -> _Source:
 def _match_report(source: _Source, num_hands: int, num_biggest: int, explain: bool) -> MatchReport:
     definition, hands = source.definition, source.hands
     big_blind = definition.big_blind
-    shown = sorted(hands, key=lambda hand: (-hand.pot, -len(hand.line)))[:num_hands]  # of equal pots the longer stories
+    shown = sorted(hands, key=lambda hand: (-hand.pot, -len(hand.line)))[:num_hands]  # longer lines first
     records, num_explained = _records(shown, definition, explain, dict(zip(source.logged, source.players)))
     return MatchReport(
         title=source.title,
@@ -292,7 +292,7 @@ def _played(half: Half, definition: GameDefinition, all_in_ev: bool) -> list[Pla
         betting = line.split(":", 3)[2]
         value = values[position]
         scored = expected_line_values(line, definition)[position] if all_in_ev else value
-        # Whoever loses, loses what he put in, and the pot has as much of the other's; a split pot must be added up.
+        # The loser loses what he put in, and the pot holds as much from the winner; a split pot must be added up.
         pot = 2 * abs(value) if value else float(2 * min(parse_state_line(line, definition, hidden=True).betting.spent))
         played.append(
             PlayedHand(half, line, number, position, value, scored, betting.count("/"), betting.endswith("f"), pot)
@@ -308,7 +308,7 @@ def running_total(values: Float, big_blind: int, hands_each: int) -> Curve:
     squares = np.cumsum((values * scale) ** 2)
     spread = np.maximum(squares - total**2 / count, 0.0) / np.maximum(count - 1, 1)
     half = np.where(count > 1, stdtrit(np.maximum(count - 1, 1), 0.975) * np.sqrt(spread * count), np.nan)
-    # Of few observations the interval is wider than anything on the chart: it begins at the tenth.
+    # With few observations the interval would dwarf the chart: it begins at the tenth.
     half[: min(9, max(0, values.size - 2))] = np.nan
     kept = np.unique(np.linspace(0, values.size - 1, min(_CURVE_POINTS, values.size)).round().astype(int))
     return Curve((count * hands_each)[kept].astype(float), total[kept], (total - half)[kept], (total + half)[kept])

@@ -1,4 +1,4 @@
-"""A run of local best response: deals in blocks on all cores, the values kept in a folder, and continued from there."""
+"""A run of local best response: blocks of deals on all cores, with values kept in a folder so that it can be resumed."""
 
 import math
 import time
@@ -30,14 +30,14 @@ class LbrManifest(BaseModel):
 
     format_version: int = 1
     kind: str = "foldwise lbr"
-    settings: dict[str, Any]  # all that the values of a deal depend on
+    settings: dict[str, Any]  # everything the values of a deal depend on
     deals: int  # played so far
     seconds: float
     arrays: dict[str, array_store.ArrayEntry]
 
 
 class Responder(Protocol):
-    """Who plays the responder: hand by hand, or with all hands at once."""
+    """A responder that plays hand by hand, or all hands at once."""
 
     definition: GameDefinition
 
@@ -65,7 +65,7 @@ def run_lbr(
     folder: Path | None = None,
     resume: bool = False,
 ) -> LbrResult:
-    """Play `num_deals` from both positions; `settings` says what a folder's values were made with.
+    """Play `num_deals` from both positions; `settings` records what a folder's values depend on.
 
     Deals come from the seed alone, as a dealer draws them, so a run that was stopped continues where it was and one that is
     finished can be extended.
@@ -148,7 +148,7 @@ def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, 
     if not (folder / _MANIFEST).exists():
         return np.zeros((0, 2)), 0.0
     if not resume:
-        raise DefinitionError(f"{str(folder)!r} holds a run of lbr already: add --resume, or choose another folder")
+        raise DefinitionError(f"{str(folder)!r} already holds a run of lbr: add --resume, or choose another folder")
     manifest = array_store.read_manifest(folder, _MANIFEST, LbrManifest, "folder of an lbr run")
     for key in sorted({*manifest.settings, *settings}):
         if manifest.settings.get(key) != settings.get(key):

@@ -1,4 +1,4 @@
-"""Any ACPC log of two players, scored afterwards by every method that applies. Every hand is played again."""
+"""Score any ACPC log of two players by every method that applies. Every hand is replayed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Listener = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class MethodScore:
-    """What a player wins a hand by one method. Hands are independent: those of a duplicate pair are in two logs."""
+    """What a player wins per hand by one method. Hands are independent: a duplicate pair is split over two logs."""
 
     method: str  # raw, all-in or aivat
     estimate: Estimate
@@ -62,7 +62,7 @@ def score_log(
         if number % _REPORT_HANDS == 0:
             listen(f"{number} hands", number / len(lines))
     unit = definition.big_blind
-    # An all-in whose cards were not shown has no expectation; hands left out by how they ended would bend the mean.
+    # An all-in with hidden cards has no expectation, and leaving hands out by how they ended would bias the mean.
     scores = [MethodScore(method, estimate(row, unit)) for method, row in zip(methods, values)]
     return name, [score for score in scores if all_in_known or score.method != "all-in"]
 
@@ -76,7 +76,7 @@ def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
 
 
 def _check_values(hand: LoggedHand) -> None:
-    """What the log says that a hand paid is what its betting and cards pay, where all of these are known."""
+    """Check that the log's values are what betting and cards pay, if all cards are known."""
     values = payoffs(hand.betting, hand.hole_cards, hand.board)
     if values is None:
         if abs(sum(hand.values)) > _HALF_DIGIT * len(hand.values):

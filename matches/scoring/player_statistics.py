@@ -1,4 +1,4 @@
-"""What players call their style: how often they put chips in, raise, bet, and see a showdown.
+"""The usual statistics of playing style: how often a player puts chips in, raises, bets, and sees a showdown.
 
 VPIP, PFR, aggression and "went to showdown" as trackers of hand histories define them: VPIP is the share of hands in which a
 player put chips in voluntarily on the first street (a blind is not voluntary, a check not chips), PFR that in which he
@@ -30,7 +30,7 @@ class PlayerStatistics:
     chips: float = 0.0
 
     def as_dict(self, big_blind: int) -> dict[str, Any]:
-        """Shares and means; None where there is nothing to divide by."""
+        """Shares and means; None where the denominator is zero."""
         return {
             "name": self.name,
             "hands": self.hands,
@@ -49,7 +49,7 @@ def _share(part: float, whole: float) -> float | None:
 
 
 def player_statistics(hands: Iterable[LoggedHand]) -> list[PlayerStatistics]:
-    """Of every name, in the order of their first hands."""
+    """The statistics of every name, in the order of their first hands."""
     found: dict[str, PlayerStatistics] = {}
     for hand in hands:
         players = [found.setdefault(name, PlayerStatistics(name)) for name in hand.names]

@@ -5,23 +5,23 @@ from typing import Final
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.hands.showdown import RangeShowdown
-from foldwise.search.ranges import Float
 from foldwise.search.street import without_card
 
-HIDDEN_RIVERS: Final = 44  # cards the river may be once both hands and the turn are known
+HIDDEN_RIVERS: Final = 44  # possible river cards once both hands and the turn are known
 _TURN_CARDS, _RIVER_CARDS = 4, 5
 
 
 @lru_cache(maxsize=256)
 def showdown_on(board: tuple[int, ...]) -> RangeShowdown:
-    """A prepared board; those of a turn's rivers come again and again."""
+    """A prepared board, cached because a turn's rivers are needed repeatedly."""
     return RangeShowdown(board)
 
 
 def unseen(board: tuple[int, ...]) -> list[int]:
-    """Cards that may come next."""
+    """Cards that can be dealt next."""
     return [card for card in range(52) if card not in board]
 
 

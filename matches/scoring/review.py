@@ -1,4 +1,4 @@
-"""A player's decisions held against a strategy: its probabilities, what each action was worth, what the choice gave up.
+"""A player's decisions compared with a strategy: its probabilities, each action's value, what the choice gave up.
 
 The value of an action is that of `matches.scoring.aivat_values`, what the bucket wins from there on where the strategy
 plays itself, in chips of the real pot. A bet between two sizes of the strategy is worth their mixture by the pseudo-harmonic
@@ -27,7 +27,7 @@ from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.decision_solver import DecisionSolver
 
 _READING = "pseudo-harmonic deterministic"
-_LEAST_WEIGHT = 1e-9  # of an action never played, so that its value is told too
+_LEAST_WEIGHT = 1e-9  # given to an action never played, so that it gets a value too
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Choice:
     values: list[float]
     chosen_value: float  # of what was done, which may be none of `actions`
     method: str  # "blueprint" or "search"
-    reached: bool  # whether the solver ever came here
+    reached: bool  # whether the solver ever reached it
     read_as: str = ""  # the betting as the strategy reads it
 
 
 class Judge(Protocol):
-    """Who says what a state's actions are worth; None where it cannot say."""
+    """Gives the values of a state's actions; None if it cannot."""
 
     def judge(self, state: MatchState, done: Action) -> Choice | None: ...
 
@@ -111,7 +111,7 @@ class BlueprintJudge:
         )
 
     def _value(self, state: MatchState, action: Action, child: int, bucket: int) -> float:
-        """Of an action that leads to an abstract child: for a fold what is in, else the child's in the real pot."""
+        """Value of an action that leads to an abstract child: for a fold minus what was put in, else the child's, scaled."""
         after = state.betting.copy()
         after.apply(action)
         if action.kind == FOLD:
@@ -123,11 +123,11 @@ class BlueprintJudge:
             row += int(self._values.num_buckets[street])
         most = float(
             min(self.player.definition.stacks)
-        )  # a pot far from the strategy's must not promise more chips than there are
+        )  # clamped: in a pot far from the strategy's the value could exceed the stacks
         return float(np.clip(scale * float(self._values.values[state.position, row + bucket]), -most, most))
 
     def _off_tree(self, state: MatchState, done: Action, node: int, bucket: int) -> float:
-        """Of a bet the strategy has no size for; of a call or fold it never considers, its nearest."""
+        """Value of a bet the strategy has no size for; a call or fold it never considers is worth its nearest action."""
         tree = self.player.seat.tree
         first, count = int(tree.nodes[node]["first_child"]), int(tree.nodes[node]["num_children"])
         if done.kind != RAISE:
@@ -148,7 +148,7 @@ class BlueprintJudge:
 
 
 def _exact(text: str, state: MatchState) -> Action:
-    """An action of a text; in limit games it has no chips: they are the rules'."""
+    """The action of a text; in limit games the rules give the amount."""
     action, _ = read_action(text, 0, state.betting.definition)
     assert action is not None
     bounds = state.betting.raise_range()
@@ -160,13 +160,13 @@ def _exact(text: str, state: MatchState) -> Action:
 def review_hand(
     hand: LoggedHand, judges: Sequence[Judge], names: Sequence[str] | None = None
 ) -> Iterator[JudgedDecision]:
-    """Every decision of a hand whose cards are known, by the first judge that can say; `names` are those reviewed."""
+    """Every decision of a hand whose cards are known, by the first judge that can value it; `names` selects players."""
     definition = hand.betting.definition
     betting = BettingState(definition)
     for position, action in (entry for actions in hand.betting.actions for entry in actions):
         name = hand.names[position]
         if hand.hole_cards[position] and (names is None or name in names):
-            # What others hold is no part of a decision.
+            # A decision must not depend on the others' cards.
             holes = [cards if p == position else () for p, cards in enumerate(hand.hole_cards)]
             state = view(betting, holes, hand.board, position, hand.number)
             choice = next((found for judge in judges if (found := judge.judge(state, action)) is not None), None)
@@ -191,7 +191,7 @@ def review_hand(
 
 
 class SearchJudge:
-    """Values by a solve of the decision, on the turn and the river; it says nothing of earlier streets."""
+    """Values from a solve of the decision, on the turn and the river only."""
 
     def __init__(self, opened: OpenStrategy, mode: str, threads: int = 1):
         player = opened.player(Pipeline(), 0, parse_translation(_READING))
@@ -224,7 +224,7 @@ class Review:
         return sum(decision.given_up_bb for decision in self.decisions)
 
     def dearest(self, count: int) -> list[JudgedDecision]:
-        """The decisions that gave up most, dearest first."""
+        """The decisions that gave up most, worst first."""
         return sorted(self.decisions, key=lambda decision: -decision.given_up_bb)[:count]
 
 
@@ -234,7 +234,7 @@ def review_hands(
     names: Sequence[str] | None = None,
     listen: Callable[[int], None] | None = None,
 ) -> Review:
-    """Review hands one by one; `listen` hears how many are done, and may raise to end it."""
+    """Review hands one by one; `listen` is told how many are done, and may raise to stop."""
     decisions: list[JudgedDecision] = []
     for done, hand in enumerate(hands, start=1):
         if judges:

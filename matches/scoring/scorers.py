@@ -48,14 +48,14 @@ def check_score(score: str, players: Sequence[PlayerSpec]) -> None:
 
 
 def open_with_values(spec: PlayerSpec, threads: int, listen: Listener) -> tuple[StrategyPlayer, Values]:
-    """A strategy as a player, and its values: kept beside the strategy, made at the first use."""
+    """A strategy as a player, and its values, which are computed at first use and kept beside the strategy."""
     opened = OpenStrategy(spec.folder)
     player = opened.player(parse_postprocess(spec), 0, spec.translation or DEFAULT_TRANSLATION)
     return player, strategy_values(opened, threads, listen)
 
 
 def strategy_values(opened: OpenStrategy, threads: int, listen: Listener) -> Values:
-    """Kept beside the strategy, made at the first use."""
+    """The values kept beside the strategy, computed at first use."""
     values = load_values(opened.strategy)
     if values is None:
         values = make_values(
@@ -80,7 +80,7 @@ def make_chips_scorer(plan: MatchPlan, definition: GameDefinition, threads: int,
 
 
 def chips_scorer(run: Run, line: str, first: int) -> list[float]:
-    """What the log says."""
+    """The values in the log."""
     return line_values(line)
 
 
@@ -109,13 +109,13 @@ def aivat_by_seeds(
 ) -> Callable[[tuple[int, ...]], HandScore]:
     """What the first of one or two strategies wins in a hand, for the seeds they played by.
 
-    Tables need no seed, since readings are averaged over. A searching player is asked again, and drew with his.
+    Tables need no seed, since readings are averaged over. A searching player is asked again, with the seed of the run.
     """
     if not any(map(is_searching, specs)):
         known = [open_with_values(spec, threads, listen) for spec in specs]
         aivat = Aivat(definition, *known[0], *(known[1] if len(known) > 1 else (None, None)))
         return lambda seeds: aivat.score
-    from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both  # loads what solves
+    from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player, score_both  # loads the solver
 
     values = [strategy_values(OpenStrategy(spec.folder), threads, listen) for spec in specs]
 
@@ -150,7 +150,7 @@ def expectation_pairs(
 def score_boards(
     plan: MatchPlan, definition: GameDefinition, folder: Path, threads: int, listen: Listener
 ) -> MatchResult:
-    """A match scored by its boards, its hands played in memory for comparison. Continues what is there."""
+    """A match scored by its boards; its hands are played in memory for comparison. Continues an existing folder."""
     board_values = load_score(SCORES[plan.score].board_values)
     start = time.monotonic()
     matches: list[Float] = []

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.hands.dealing import Shoe
 from foldwise.game.text.match_state import view
@@ -22,7 +22,6 @@ from foldwise.search.player import SearchPlayer, shared_workspace
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.search.street import without_card
 
-Float = npt.NDArray[np.float64]
 _TURN = 2
 _NUM_RIVERS = 48
 
@@ -61,14 +60,15 @@ class RootMatch:
         self.search = search
         self.table = table
         self.rivers = rivers  # drawn where a turn ends
-        # A branch whose probability times chips is less than this part of the root's is walked with its share, for all of it.
+        # A branch whose probability times chips is below this share of the root's is walked with a matching probability
+        # and weighted up accordingly.
         self.least = least
         self._rows = TableRanges(table)
         self._values = BlueprintValues(self._rows, shared_workspace(), 2)
         self._rng = np.random.default_rng(seed)
 
     def gain(self, root: TurnRoot, position: int) -> float:
-        """How many more chips a hand that reaches the root wins in `position` by searching than by the table's rows."""
+        """How many more chips per hand that reaches the root `position` wins by searching than by the table's rows."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         least = self.least * mass * root.betting.max_spent
         won = self._value(root.number, root.betting, root.board, root.ranges, position, least)

@@ -1,4 +1,4 @@
-"""An ACPC dealer: deals, asks, repairs, logs.
+"""An ACPC dealer: deals, asks players, repairs answers, logs.
 
 From seed, game, options and the players' bytes alone it sends the bytes and writes the STATE and SCORE lines that the
 reference dealer does. Where the reference dies or waits forever, this one ends the match with a message.
@@ -30,14 +30,14 @@ from foldwise.matches.table.version import OUR_VERSION, is_supported, read_versi
 MAX_STATE_LINE = 4093
 # Comments renew the wait for an answer; without a bound they would renew it forever.
 COMMENT_PATIENCE = 10
-# After this many lines of one seat in a row other matches in the process get their turn.
+# After this many lines of one seat in a row, other matches in the process get a turn.
 LINES_PER_TURN = 50
 _CLOSING_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """Everything that decides a match but the players' bytes. Times are milliseconds, as on the command line."""
+    """Everything that determines a match except the players' bytes. Times are milliseconds, as on the command line."""
 
     name: str  # of the match: log and transaction file are named after it
     game: str  # as the user wrote it, for the log's header
@@ -92,8 +92,8 @@ class Clock:
         self._hand = [0] * len(self._hand)
 
     def charge(self, seat: int, sent: int, received: int) -> bool:
-        """Add one answer's time to the seat's accounts; False where a limit is broken."""
-        used = max(received - sent, 0)  # a clock that steps back costs nothing
+        """Add one answer's time to the seat's totals; False if a limit is exceeded."""
+        used = max(received - sent, 0)  # a clock that was set back costs nothing
         self._hand[seat] += used
         self.match[seat] += used
         return (
@@ -144,7 +144,7 @@ class Dealer:
     def open(self) -> list[int]:
         """Open files and ports, print the port line and the header; the ports by seat."""
         settings = self._settings
-        # Ports first: a match that cannot begin must not empty the log of an earlier one.
+        # Ports first: a match that cannot start must not truncate the log of an earlier one.
         self.listeners = open_listeners(settings.bind, settings.ports, self._num_seats, settings.seed)
         try:
             if settings.log:
@@ -263,7 +263,7 @@ class Dealer:
             self._log.write(hand.log_line(values, [self._names[seat] for seat in seats]) + "\n")
 
     def _replay(self, deals: Iterator[Deal]) -> Hand:
-        """The hand to go on with: the first, or the one the transaction file breaks off in."""
+        """The hand to continue with: the first, or the one in which the transaction file ends."""
         hand = self._next_hand(0, deals)
         if self._transactions is None or not self._settings.append:
             return hand
@@ -345,7 +345,7 @@ class Dealer:
                 return action
 
     def _echo(self, seat: int, received: int, line: bytes, warnings: Sequence[str] = (), *, idle: bool) -> None:
-        """A client's line on stderr, and what is wrong with it; lines that answer nothing as far as they are allowed."""
+        """Echo a client's line on stderr with its warnings; lines that answer nothing only up to an allowance."""
         text = "".join(f"{warning}\n" for warning in warnings)
         if not self._settings.quiet:
             text = f"FROM {seat + 1} at {stamp(received)} {escaped(line)}\n{text}"

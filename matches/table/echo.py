@@ -1,21 +1,21 @@
 """Clients' bytes as they appear on stderr: escaped, and limited to what a match needs.
 
-The reference dealer repeats every line as it came, so one client can fill a disk and drive a terminal.
+The reference dealer echoes every line unchanged, so a client could fill the disk or control the terminal.
 """
 
-MAX_IDLE_BYTES = 1 << 20  # a seat and match: of lines that answer nothing, echoed and complained of
+MAX_IDLE_BYTES = 1 << 20  # per seat and match: echo and warnings for lines that answer nothing
 
 _PRINTABLE = {code: chr(code) for code in range(32, 127)}
 _ESCAPES = [_PRINTABLE.get(code, f"\\x{code:02x}") for code in range(256)]
 
 
 def escaped(data: bytes) -> str:
-    """Bytes of a client, without its line end, as they may stand on a terminal."""
+    """A client's bytes, without the line end, made safe for a terminal."""
     return "".join(map(_ESCAPES.__getitem__, data.rstrip(b"\r\n")))
 
 
 class Allowance:
-    """What a seat may still make us write with lines that answer nothing; beyond it they are counted."""
+    """How much a seat may still make us write with lines that answer nothing; beyond it they are only counted."""
 
     def __init__(self) -> None:
         self._left = MAX_IDLE_BYTES

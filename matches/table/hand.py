@@ -1,4 +1,4 @@
-"""One hand at the table: its cards, its betting, and the texts that players and the log get of it."""
+"""One hand at the table: its cards, its betting, and its texts for players and the log."""
 
 from collections.abc import Sequence
 
@@ -95,7 +95,7 @@ def score_line(totals: Sequence[float], names: Sequence[str]) -> str:
 
 
 def seat_of_position(position: int, hand_number: int, num_players: int, fixed_seats: bool) -> int:
-    """Seat (from 0) that holds `position` in a hand: the button moves on by one seat a hand."""
+    """Seat (from 0) that holds `position` in a hand: the button moves by one seat per hand."""
     return position if fixed_seats else (position + hand_number) % num_players
 
 

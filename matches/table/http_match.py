@@ -24,8 +24,8 @@ class HttpResult:
 
     report: HttpReport
     chips: float = 0.0
-    baseline_chips: float | None = 0.0  # None once the table has left one out
-    hidden: int = 0  # hands whose other cards were not shown: the log has them as comments
+    baseline_chips: float | None = 0.0  # None once the table has omitted one
+    hidden: int = 0  # hands without the opponent's cards: comments in the log
     differing: int = 0  # hands in which the table's winnings are not what the rules say
 
 
@@ -46,7 +46,7 @@ def play_http_match(
     totals = [0.0, 0.0]
     try:
         for hand in play_hands(player, definition, table, num_hands, result.report):
-            if hand.position != position_of_seat(0, number, 2, False):  # a hand was lost on the way
+            if hand.position != position_of_seat(0, number, 2, False):  # a hand was lost before this one
                 number += 1
             line, value = _log_line(hand, definition, number)
             if value is None:
@@ -71,7 +71,7 @@ def play_http_match(
 
 
 def _log_line(hand: HttpHand, definition: GameDefinition, number: int) -> tuple[str, float | None]:
-    """The line, and what the agent won by the rules; None where the other cards are not known."""
+    """The line, and what the agent won by the rules; None if the opponent's cards are unknown."""
     names = NAMES if hand.position == 0 else NAMES[::-1]
     betting = hand.state.betting
     if not all(hand.hole_cards):

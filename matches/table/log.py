@@ -15,7 +15,7 @@ from foldwise.game.errors import FormatError, naming
 from foldwise.game.text.match_state import read_match_state
 from foldwise.matches.table.hand import format_value
 
-# The bytes of a log are those of the names on the command line, whatever they are: a name that is no UTF-8 survives too.
+# A log holds names byte for byte as on the command line, even if they are not UTF-8.
 LOG_ENCODING = "utf-8"
 LOG_ERRORS = "surrogateescape"
 _MOST_DIGITS = 18  # of a hand's number
@@ -32,12 +32,12 @@ def header_text(name: str, game: str, num_hands: int, seed: int, limits_ms: tupl
 
 
 def log_bytes(text: str) -> bytes:
-    """Text as it stands in a log."""
+    """Text as the bytes of a log."""
     return text.encode(LOG_ENCODING, LOG_ERRORS)
 
 
 def log_text(data: bytes) -> str:
-    """What stands in a log as text; `log_bytes` gives the same bytes back."""
+    """The bytes of a log as text; `log_bytes` reverses it."""
     return data.decode(LOG_ENCODING, LOG_ERRORS)
 
 
@@ -70,11 +70,11 @@ class LogFile:
 
 
 def drop_unfinished_line(path: Path) -> None:
-    """Cut off what a killed writer left of its last line."""
+    """Remove an incomplete last line, left by a killed writer."""
     with path.open("rb+") as file:
         start = size = file.seek(0, os.SEEK_END)
         found = -1
-        while start > 0 and found < 0:  # a line may be longer than any piece
+        while start > 0 and found < 0:  # a line may be longer than one block
             end, start = start, max(0, start - (1 << 16))
             file.seek(start)
             found = file.read(end - start).rfind(b"\n")
@@ -86,7 +86,7 @@ def drop_unfinished_line(path: Path) -> None:
 
 
 def state_lines(path: Path) -> Iterator[str]:
-    """The `STATE` lines of a log, without their ends; a last line cut short is passed over."""
+    """The `STATE` lines of a log, without line ends; an incomplete last line is skipped."""
     with path.open(encoding=LOG_ENCODING, errors=LOG_ERRORS, newline="\n") as file:
         for line in file:
             if line.startswith("STATE:") and line.endswith("\n"):
@@ -111,7 +111,7 @@ def hand_number(line: str) -> int:
 
 
 def line_values(line: str) -> list[float]:
-    """The values of a `STATE` line, by position: the quick way to results."""
+    """The values of a `STATE` line, by position, without parsing the rest."""
     try:
         values = [float(value) for value in line.rsplit(":", 2)[1].split("|")]
         if len(values) < 2 or not all(map(math.isfinite, values)):
@@ -123,7 +123,7 @@ def line_values(line: str) -> list[float]:
 
 @dataclass(frozen=True)
 class LoggedHand:
-    """A finished hand as the log tells it. Values and names are by position; hole cards nobody saw are empty."""
+    """A finished hand from a log. Values and names are by position; unknown hole cards are empty."""
 
     number: int
     betting: BettingState
@@ -149,9 +149,9 @@ def state_line(hand: LoggedHand) -> str:
 
 
 def parse_state_line(line: str, definition: GameDefinition, hidden: bool = False) -> LoggedHand:
-    """Read one `STATE` line; raises `FormatError` where it is none, or not of this game.
+    """Read one `STATE` line; raises `FormatError` if it is not one, or of another game.
 
-    A dealer's log has all hole cards. `hidden` lets them be missing, as they are in a log converted from elsewhere.
+    A dealer's log has all hole cards; `hidden` allows missing ones, as in a log converted from another format.
     """
     parts = line.split(":")
     if len(parts) < 6 or parts[0] != "STATE":
@@ -189,7 +189,7 @@ def read_log(path: Path, definition: GameDefinition, hidden: bool = False) -> It
 
 
 def seat_values(lines: Sequence[str], fixed_seats: bool = False) -> list[list[float]]:
-    """Values of each line by seat: positions turned back by the hand's number."""
+    """Values of each line by seat, from positions and the hand's number."""
     by_seat = []
     for line in lines:
         values = line_values(line)

@@ -40,5 +40,5 @@ class LogTail:
         try:
             values = np.array(seat_values(lines, self._fixed_seats))
             self._listen(hand_number(lines[0]), values, log_bytes("\n".join(lines)))
-        except FormatError:  # the result, read from the whole log at the end, will say so
+        except FormatError:  # reported when the result is read from the whole log
             return

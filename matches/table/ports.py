@@ -44,7 +44,7 @@ def _listen(address: str, port: int) -> socket.socket:
 
 def open_listeners(address: str, ports: tuple[int, ...], num_seats: int, seed: int) -> list[socket.socket]:
     """One listening socket per seat. A port that is missing or 0 is drawn from the seed, as the reference draws it;
-    where ten in a row are taken (it would give up there) the system chooses a free one.
+    if ten in a row are taken (where the reference gives up) the system chooses a free one.
     """
     candidates = _additive_random(seed % 2**32)
     listeners: list[socket.socket] = []
@@ -63,7 +63,7 @@ def open_listeners(address: str, ports: tuple[int, ...], num_seats: int, seed: i
 
 
 class PortTakenError(DefinitionError):
-    """Another program listens at the port, for now."""
+    """Another program is using the port."""
 
 
 def _listen_given(address: str, port: int) -> socket.socket:

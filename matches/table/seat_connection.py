@@ -1,4 +1,4 @@
-"""One seat's connection: lines are pulled from the socket only when they are wanted, states are pushed at once.
+"""One seat's connection: lines are read from the socket only when needed, states are sent at once.
 
 What a client sends ahead of its turn waits in the kernel's buffer until TCP slows the sender down, so a flood costs the
 dealer neither time nor memory, and a write to a vanished client fails at the same write as the reference dealer's.
@@ -8,18 +8,18 @@ import asyncio
 import contextlib
 import socket
 
-# The reference dealer's line buffer: what is longer is cut and the rest becomes the next line.
+# The reference dealer's line buffer: a longer line is cut, and the rest becomes the next line.
 MAX_LINE = 4095
 _CHUNK = 16384
-# States a client has not read. A client that lets this fill up is not playing.
+# Bytes of states that a client has not read. A client that lets this fill up is not playing.
 MAX_BACKLOG = 1 << 16
 
 
 class Readiness:
     """Waits until a socket has something to read or to accept.
 
-    The socket stays registered with the loop between waits, and one timer serves many: a wait that follows a wait costs
-    no system call. Only when something comes that nobody waits for is the socket taken off, so that it cannot spin.
+    The socket stays registered with the loop between waits, and one timer serves many of them, so that consecutive waits
+    cost no system call. It is unregistered only when data arrives that nobody waits for, so that the loop does not spin.
     """
 
     def __init__(self, sock: socket.socket):
@@ -31,7 +31,7 @@ class Readiness:
         self._timer: asyncio.TimerHandle | None = None
 
     async def wait(self, timeout_seconds: float | None) -> bool:
-        """True once there is something to read; False when the time is over."""
+        """True once there is something to read; False if the time runs out."""
         if not self._registered:
             self._loop.add_reader(self._descriptor, self._on_readable)
             self._registered = True
@@ -70,7 +70,7 @@ class Readiness:
             self._registered = False
 
     def close(self) -> None:
-        """Before the socket is closed."""
+        """Unregister; call it before the socket is closed."""
         self._unregister()
         if self._timer is not None:
             self._timer.cancel()
@@ -91,7 +91,7 @@ class SeatConnection:
         self._broken: OSError | None = None
 
     async def read_line(self, timeout_seconds: float | None) -> bytes | None:
-        """The next line, its end included; None when the time is over or the stream has ended with nothing left.
+        """The next line with its end; None if the time runs out or the stream has ended.
 
         At most `MAX_LINE` bytes are one line. An unfinished line before the end of the stream counts as a line.
         """
@@ -112,7 +112,7 @@ class SeatConnection:
                     left = deadline - now
                 if not await self._readiness.wait(left):
                     return None
-            except OSError:  # reset by the peer: what came before it is lost, as it is to any reader
+            except OSError:  # reset by the peer: data before it is lost to any reader
                 self.ended = True
             else:
                 if not self._received and 0 < data.find(b"\n") + 1 == len(data) <= MAX_LINE:
@@ -134,7 +134,7 @@ class SeatConnection:
         return line
 
     def send(self, data: bytes) -> None:
-        """Send now what the socket takes and keep the rest; raises `OSError` where the peer is gone."""
+        """Send what the socket accepts now and keep the rest; raises `OSError` if the peer is gone."""
         if self._broken is not None:
             raise self._broken
         if self._unsent:
@@ -165,7 +165,7 @@ class SeatConnection:
         return len(self._unsent)
 
     async def drain(self, most: int, timeout_seconds: float) -> bool:
-        """Wait until at most `most` bytes are unsent; False when the time is over."""
+        """Wait until at most `most` bytes are unsent; False if the time runs out."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_seconds
         while len(self._unsent) > most:

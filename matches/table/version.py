@@ -7,7 +7,7 @@ _VERSION = re.compile(rb"VERSION:\s*([+-]?\d+)\.\s*([+-]?\d+)\.\s*([+-]?\d+)")
 
 
 def read_version(line: bytes) -> tuple[int, int, int] | None:
-    """The three numbers, or None where they cannot be read. Blanks before and anything after them are tolerated."""
+    """The three numbers, or None if they cannot be read. Leading blanks and anything after them are tolerated."""
     match = _VERSION.match(line.partition(b"\0")[0])
     if match is None:
         return None
@@ -16,5 +16,5 @@ def read_version(line: bytes) -> tuple[int, int, int] | None:
 
 
 def is_supported(version: tuple[int, int, int]) -> bool:
-    """Major number 2, minor at most 0; the third is never looked at."""
+    """Major number 2, minor at most 0; the third number is ignored."""
     return version[0] == 2 and version[1] == 0

@@ -1,4 +1,4 @@
-"""What travels between the head and its children: plain arrays, a batch of walks out, values back."""
+"""Messages between the head and its children: plain arrays, a batch of walks out, values back."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Batch:
     hands: npt.NDArray[np.uint8]  # [W, 4]: hole cards, player 0's first; traversers take turns
     first: npt.NDArray[np.int32]  # [W + 1]: walk w continues from reached[first[w]:first[w + 1]]
     reached: npt.NDArray[np.int32]  # [C]: nodes
-    pruning: npt.NDArray[np.bool_]  # [W]: walks that pass over hopeless actions
+    pruning: npt.NDArray[np.bool_]  # [W]: walks that skip hopeless actions
     sum_weight: float  # of the average strategy: 0 while it skips its first iterations
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class ChildReport:
 
 @dataclass(frozen=True)
 class ChildProgress:
-    """Where a child stands in a run."""
+    """A child's progress in a run."""
 
     child: int
     clusters: int

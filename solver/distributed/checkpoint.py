@@ -1,8 +1,8 @@
 """Checkpoints of a distributed run: a shard from every child and the head's own arrays, committed by one rename.
 
-The head asks for shards when no batch is under way, so that all of them and its own tables are of the same iteration;
+The head asks for shards when no batch is in flight, so that all of them and its own tables are of the same iteration;
 the new manifest names them all or the old one stays. A shard says which clusters it holds, and a child looks for its
-clusters wherever they are: a run goes on with another number of children, and a restarted child by the same way.
+clusters in all shards: so a run can be resumed with another number of children, and a restarted child reloads likewise.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ class Shard(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     clusters: list[int]  # in the order of their rows
-    scale: float  # how many times as fast as the local solver's its regrets grow
+    scale: float  # how many times as fast its regrets grow as the local solver's
     table: ArrayEntry
     rng: ArrayEntry
 
@@ -45,7 +45,7 @@ class DistributedManifest(SavedRun):
 
     format_version: int = FORMAT_VERSION
     kind: str = "foldwise distributed checkpoint"
-    run: str  # a name of its own for every run: a restarted child reloads no other's shard
+    run: str  # unique per run, so that a restarted child never loads another run's shard
     shards: list[Shard]
 
 
@@ -70,7 +70,7 @@ def read(folder: Path, config: dict[str, Any], abstraction: str) -> DistributedM
 
 
 def _without_children(config: dict[str, Any]) -> dict[str, Any]:
-    """A config without what may change between a run and its continuation: children, their threads and batches."""
+    """A config without the keys that may change when a run is resumed: children, their threads and batches."""
     solver = {key: value for key, value in (config.get("solver") or {}).items() if key != "threads"}
     weigh = (config.get("distributed") or {}).get("weigh_by_flops", True)
     return {**config, "solver": solver, "distributed": {"weigh_by_flops": weigh}}
@@ -87,8 +87,8 @@ def load_shard(
 ) -> None:
     """Fill a child's table from the shards that hold its clusters; leaves it alone without a checkpoint of this run.
 
-    Rows that change hands are brought to the new owner's `scale`, so that old iterations weigh as much as new ones. Its
-    generators go on where they were if the shard is its own; else they begin a stretch no earlier child has used.
+    Rows that change owner are rescaled to the new owner's `scale`, so that old iterations weigh as much as new ones. Its
+    generators continue where they were if the shard is its own; else they start a stream no earlier child has used.
     """
     if not (folder / MANIFEST).exists():
         return

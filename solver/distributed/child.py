@@ -37,7 +37,7 @@ HEAD_STREAMS = 2  # random streams 0 and 1 are the head's: hands, and its walks
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """All a child is made from, wherever it starts; a restarted one is made from the same."""
+    """Everything a child is made from, on any machine; a restarted child is made from the same."""
 
     config: dict[str, Any]  # the run's, as JSON
     folder: str  # of the run, on a disk that head and children share
@@ -72,7 +72,7 @@ class ClusterChild:
             _ClusterWorker(self.rng[2 * thread], self.rng[2 * thread + 1], make_frames(game))
             for thread in range(threads)
         ]
-        # Its regrets grow so many times as fast as the local solver's: every iteration visits its flops alone.
+        # The factor by which its regrets grow faster than the local solver's: every iteration visits its flops alone.
         self.scale = threads / deals.share
 
     def walk(self, batch: Batch) -> ChildAnswer:
@@ -97,7 +97,7 @@ class ClusterChild:
     def _work(
         self, worker: _ClusterWorker, batch: Batch, counts: Counts, weights: Float, options: WalkOptions
     ) -> tuple[Float, int]:
-        """The share of one thread: the same inputs, its own boards and draws."""
+        """One thread's work: the same inputs, its own boards and draws."""
         num_walks = len(batch.hands)
         buckets = np.zeros((num_walks, 2, self.game.num_streets), dtype=np.int32)
         outcome_rows = np.zeros(num_walks, dtype=np.int32)

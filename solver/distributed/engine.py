@@ -1,4 +1,4 @@
-"""How the head calls its children: one method of all of them, answers in their order, calls carried out in turn."""
+"""How the head calls its children: the same method on all, answers in their order, calls executed in order."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,10 +8,10 @@ from foldwise.solver.distributed.child import ChildSpec, ClusterChild, make_chil
 
 
 class Engine(Protocol):
-    """A means of calling children."""
+    """Calls children."""
 
     def call_all(self, method: str, *arguments: Any) -> Callable[[], list[Any]]:
-        """Call `method` of every child; what is returned waits for the answers. Calls to a child keep their order."""
+        """Call `method` of every child; returns a function that waits for the answers. Calls to a child keep their order."""
 
     def close(self) -> None:
         """End the children; nothing is left running."""
@@ -36,7 +36,7 @@ class InProcessEngine:
 
 
 def start_engine(specs: Sequence[ChildSpec], ray_address: str | None) -> Engine:
-    """Children of these specs: in this process, or on Ray."""
+    """Start children with these specs: in this process, or on Ray."""
     if ray_address is None:
         return InProcessEngine([make_child(spec) for spec in specs])
     from foldwise.solver.distributed.ray_engine import RayEngine

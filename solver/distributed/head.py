@@ -2,7 +2,7 @@
 
 A batch is walked twice (Brown et al. 2015, section 3). The first pass only records where walks leave the preflop; the
 batch goes to the children; with their values the second pass repeats the first, on the same regrets and the same random
-numbers, and makes the updates. The regrets of the first pass are kept beside a batch under way, for others change the
+numbers, and makes the updates. The regrets of the first pass are kept with a batch in flight, because others change the
 tables in between. Values are averaged over children by the flops that the hands leave each of them.
 """
 
@@ -29,21 +29,21 @@ from foldwise.solver.distributed.top_kernels import deal_hands, run_top
 from foldwise.solver.regret_kernels import mean_positive_regret, scale_tables
 from foldwise.solver.sampling.frames import make_frames
 
-# A batch decides by regrets as old as the batches under way, and moves them all at once. Where actions are mixed, regrets
-# are a balance that random draws push about by the root of its visits; a batch may bring only a fraction of that many
-# visits to an infoset, or the strategy swings from batch to batch. So batches grow with the root of the iterations done.
+# A batch uses regrets that are as old as the batches in flight, and updates them all at once. Where actions are mixed,
+# regrets fluctuate by about the square root of the visits; a batch should bring only a fraction of that many visits to
+# an infoset, or the strategy oscillates between batches. So batches grow with the root of the iterations done.
 _BATCH_SHARE = 0.125
 _LEAST_BATCH = 8
 
 
 @dataclass(frozen=True)
 class Flight:
-    """A batch under way, with what its second pass needs."""
+    """A batch in flight, with what its second pass needs."""
 
     batch: Batch
     buckets: npt.NDArray[np.int32]  # [W, 2]: preflop
     regrets: Float  # the tables as the first pass saw them
-    rng: npt.NDArray[np.uint64]  # the generator as the first pass found it
+    rng: npt.NDArray[np.uint64]  # the generator's state before the first pass
     answers: Callable[[], list[ChildAnswer]]
 
 
@@ -74,7 +74,7 @@ class Head:
         self.rng = make_states(config.solver.seed, HEAD_STREAMS)
         self.waiting_seconds = 0.0
         self.solving_seconds = 0.0
-        self._sent = 0  # iterations in batches done or under way
+        self._sent = 0  # iterations in batches done or in flight
         self._flights: deque[Flight] = deque()
         self._frames = make_frames(game)
         self._unread: Float = np.zeros_like(self.top_table)  # where the first pass adds
@@ -95,7 +95,7 @@ class Head:
         return table
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The head's own, which it goes on from; the children keep theirs."""
+        """The head's own state for a checkpoint; the children keep theirs."""
         return {"table": self.top_table, "rng": self.rng}
 
     @property
@@ -104,7 +104,7 @@ class Head:
         return 1 << 62
 
     def advance(self, iterations: int) -> None:
-        """Run this many iterations, rounded up to whole batches; further ones may stay under way."""
+        """Run this many iterations, rounded up to whole batches; further batches may stay in flight."""
         start = time.perf_counter()
         if iterations == 0:  # compiles everything, off the clock
             self._receive(self._send(0))
@@ -118,14 +118,14 @@ class Head:
         self.solving_seconds += time.perf_counter() - start
 
     def drain(self) -> None:
-        """Finish what is under way, so that head and children stand at the same iteration."""
+        """Finish the batches in flight, so that head and children are at the same iteration."""
         start = time.perf_counter()
         while self._flights:
             self._receive(self._flights.popleft())
         self.solving_seconds += time.perf_counter() - start
 
     def _fill(self) -> None:
-        """Send batches until as many as allowed are under way."""
+        """Send batches until as many as allowed are in flight."""
         while len(self._flights) < self.config.distributed_options.in_flight:
             size = self._next_size()
             if size == 0:
@@ -133,7 +133,7 @@ class Head:
             self._flights.append(self._send(size))
 
     def _next_size(self) -> int:
-        """Iterations of the next batch: up to the next change of the rules, 0 where that has to be waited for."""
+        """Iterations of the next batch: up to the next change of the rules; 0 if batches in flight must finish first."""
         solver, done = self.config.solver, self._sent
         calm = int(_BATCH_SHARE * math.sqrt(done * self._num_buckets))
         size = min(self.config.distributed_options.batch_iterations, max(_LEAST_BATCH, calm))

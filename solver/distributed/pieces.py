@@ -94,13 +94,13 @@ def _cluster_buckets(game: AbstractGame) -> list[int]:
 
 
 def top_piece(game: AbstractGame) -> Piece:
-    """The head's: the preflop rows."""
+    """The head's piece: the preflop rows."""
     buckets = int(game.deals.num_buckets[0, 0])
     return make_piece(game, [buckets] + [0] * (game.num_streets - 1), (0,))
 
 
 def child_piece(game: AbstractGame, clusters: Sequence[int]) -> Piece:
-    """A child's: every later row of its clusters."""
+    """A child's piece: every later row of its clusters."""
     return make_piece(game, _cluster_buckets(game), tuple(clusters))
 
 
@@ -122,9 +122,9 @@ def assign_clusters(
 ) -> list[tuple[int, ...]]:
     """Clusters of each child; `flops` [K] is the number of real flops of each cluster.
 
-    A child walks one flop an iteration whatever it holds, so equal work for every flop means equally many flops a
-    child; memory goes by clusters. Largest first to the child with the fewest flops, none beyond its share of
-    clusters. `pinned`, if given, decides instead.
+    A child walks one flop per iteration whatever it holds, so equal work per flop means equally many flops per child;
+    memory goes by clusters. The largest cluster goes first, to the child with the fewest flops that has not reached its
+    share of clusters. `pinned`, if given, decides instead.
     """
     count = len(flops)
     check_children(num_children, count)

@@ -1,9 +1,9 @@
 """Children as Ray actors, on this machine or on a cluster.
 
 Ray restarts a child that dies, wherever there is room, and its constructor reloads the last checkpoint; then Ray calls
-again what the child had not answered. The lost batch is thus repeated by the child that lost it, and by no other: what
-it had added to its tables before died with them, so nothing counts twice; its new boards are drawn without regard to
-what was lost, so nothing is biased; and the others, who answered, need not wait for a rollback.
+again what the child had not answered. So only the child that lost a batch repeats it. Its earlier updates were lost
+with its tables, so nothing counts twice; its new boards are drawn independently of what was lost, so nothing is biased;
+and the other children, which have answered, need no rollback.
 """
 
 import ctypes
@@ -23,17 +23,17 @@ _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine
 _CLOSING_SECONDS = 10.0
 _STORE_BYTES = 1 << 29  # of our own cluster: a few batches, not the tables
-_AUTO = "auto"  # the one that runs on this machine, or one of our own
-_CLIENT = "ray://"  # before the address of Ray's own proxy
+_AUTO = "auto"  # the cluster on this machine, or one of our own
+_CLIENT = "ray://"  # prefix of an address of Ray's client proxy
 _KNOCK_SECONDS = 15.0
-# Ray speaks gRPC: the client's opening of HTTP/2 with empty settings (RFC 9113, 3.4), which a server answers at once.
+# Ray uses gRPC: this is the HTTP/2 connection preface with empty settings (RFC 9113, 3.4), which a server answers at once.
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-# Ray's agents look for a server that died with us for a minute; they end by themselves once they give it up.
+# Ray's agents look for up to a minute for a server that died with us, then exit by themselves.
 _GIVE_UP = ("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
 
 
 def check_address(address: str) -> None:
-    """Refuse an address where nothing answers, at once: Ray itself would try for minutes."""
+    """Refuse an address that does not answer at once: Ray itself would keep trying for minutes."""
     _import_ray()
     if address in (_LOCAL, _AUTO):
         return
@@ -52,10 +52,10 @@ def check_address(address: str) -> None:
 
 
 def _keep_to_this_machine() -> None:
-    """Have the daemons of a cluster of our own listen on loopback alone: who reaches a port of Ray's can run programs.
+    """Make our own cluster's daemons listen on loopback only: anyone who can reach Ray's ports can run programs.
 
-    Where Ray knows of no clusters, as on Windows, it takes 127.0.0.1 for its address and binds to it; the variable
-    says so, to processes that have not loaded Ray yet.
+    Where Ray does not support clusters, as on Windows, it uses 127.0.0.1 as its address and binds to it; the variable
+    selects that in processes that have not loaded Ray yet.
     """
     from ray._private import ray_constants
 
@@ -70,9 +70,9 @@ def _no_cluster(address: str, reason: str) -> DefinitionError:
 
 
 def _end_with_parent() -> None:
-    """Have the kernel end this process when the daemon that started it dies, as Ray has it end the daemon with the head.
+    """Have the kernel end this process when the daemon that started it dies, as Ray does for the daemon and the head.
 
-    Ray's own way is for the process to notice by itself, which takes a turn that a busy machine may not give it.
+    Ray's processes notice by themselves, which may take long on a busy machine.
     """
     if sys.platform != "linux":
         return
@@ -82,7 +82,7 @@ def _end_with_parent() -> None:
 
 
 class _RemoteChild:
-    """The actor: makes its child where it starts, and passes calls on."""
+    """The actor: makes its child where it starts, and forwards calls."""
 
     def __init__(self, spec: ChildSpec):
         _end_with_parent()
@@ -93,7 +93,7 @@ class _RemoteChild:
 
 
 class RayEngine:
-    """One actor a child, with a core for each of its threads."""
+    """One actor per child, with a core for each of its threads."""
 
     def __init__(self, specs: Sequence[ChildSpec], address: str):
         self._ray = _import_ray()
@@ -104,7 +104,7 @@ class RayEngine:
             num_cpus=threads, max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD"
         )
         self._actors = [actor.remote(spec) for spec in specs]
-        self._last: list[Any] = []  # what was called last; a child answers in order
+        self._last: list[Any] = []  # the last calls; a child answers in order
 
     def _connect(self, address: str, cores: int) -> None:
         ray = self._ray
@@ -132,7 +132,7 @@ class RayEngine:
             )
 
     def _start_own(self, cores: int) -> None:
-        """A cluster on this machine, which ends with this process. On a busy machine Ray may need another try."""
+        """A cluster on this machine that ends with this process. On a busy machine Ray may need a second attempt."""
         os.environ.setdefault(*_GIVE_UP)
         _keep_to_this_machine()
         before = processes_below()
@@ -167,7 +167,7 @@ class RayEngine:
         return answers
 
     def close(self) -> None:
-        """End the children; one that is killed in the middle of a call would be reported as a failure."""
+        """End the children after their calls: a child killed during a call would be reported as a failure."""
         if self._last:
             self._ray.wait(self._last, num_returns=len(self._last), timeout=_CLOSING_SECONDS)
         for actor in self._actors:

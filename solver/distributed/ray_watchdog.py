@@ -1,8 +1,8 @@
-"""Ends what a cluster of our own would leave behind a killed head.
+"""Ends the processes that our own cluster would leave behind when the head is killed.
 
 The kernel ends Ray's daemons with the head, and the children with the daemon; Ray's two agents, though, try for a minute
-to report the death of their daemon to a server that died as well. A process of its own waits for the head's end, which
-closes its standard input, and ends by their ids those that are still there. Linux only: elsewhere they take their minute.
+to report the death of their daemon to a server that died as well. A separate process waits for the head's end, which
+closes its standard input, and kills the remaining ones by their ids. Linux only: elsewhere the agents take their minute.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-# Plain Python without any of our imports, so that it costs nothing; a number that the system has given anew is another start.
+# Plain Python without our imports, so that it is cheap. The start time tells a process from a later one with the same id.
 _WATCH = """
 import os, signal, sys
 sys.stdin.read()
@@ -28,7 +28,7 @@ for word in sys.argv[1:]:
 
 
 class Watchdog:
-    """Watches over the processes of Ray below this one that were not there `before`."""
+    """Watches over Ray's processes below this one that did not exist `before`."""
 
     def __init__(self, before: Collection[int]) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -40,25 +40,25 @@ class Watchdog:
             )
 
     def close(self) -> None:
-        """End what is left now, and the watch."""
+        """End what is left now, and stop watching."""
         if self._process is not None:
             self._process.communicate()
 
 
 def processes_below() -> Collection[int]:
-    """What this process has started, and what that has, so far: none of Ray's, if it is asked before Ray."""
+    """All descendants of this process so far; none of Ray's if called before Ray starts."""
     return set(_below(os.getpid())) if sys.platform == "linux" else set()
 
 
 def _is_of_ray(process: int) -> bool:
-    """A thread of ours may start a program while Ray starts: its daemons and agents have their package in their command."""
+    """Whether a process is Ray's, by its command: another thread of ours may have started a program meanwhile."""
     with suppress(OSError):
         return b"ray" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
 
 
 def _below(process: int) -> dict[int, str]:
-    """The processes below one, and when each was started, in the kernel's ticks."""
+    """The descendants of a process, and when each was started, in kernel ticks."""
     parents, starts = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -63,7 +63,7 @@ def _check_sampler(config: RunConfig) -> None:
 
 def make_specs(game: AbstractGame, config: RunConfig, folder: Path, run: str) -> list[ChildSpec]:
     """Who gets which clusters."""
-    num_clusters(game)  # refuses a game without any
+    num_clusters(game)  # refuses a game without clusters
     assert game.cards is not None
     options = config.distributed_options
     assigned = assign_clusters(cluster_flops(game.cards), options.children or 1, options.assignment)
@@ -101,9 +101,9 @@ class DistributedRun(SolverRun):
         return self.head
 
     def _start(self, resume: bool) -> None:
-        """Start, or resume from the checkpoint, as the children have done already."""
+        """Start, or resume from the checkpoint, from which the children have already resumed."""
         if not resume:
-            self._commit({}, [])  # names the run, so that a child or the head may die from here on
+            self._commit({}, [])  # names the run: from here on a child or the head may die
             return
         manifest = checkpoint.read(self.folder, self._config_dict, self.game.fingerprint)
         if manifest.arrays:
@@ -132,7 +132,7 @@ class DistributedRun(SolverRun):
         )
 
     def checkpoint(self) -> None:
-        """Save a consistent cut: no batch under way, every child's shard, the head's arrays, one rename."""
+        """Save a consistent state: no batch in flight, every child's shard, the head's arrays, one rename."""
         self.head.drain()
         iteration = self.head.iteration
         if self._saved_iteration == iteration:
@@ -158,10 +158,10 @@ class DistributedRun(SolverRun):
         dtype = stored_dtype(game.num_entries)
         top, rest = whole_pieces(game)
         own, reached = pack_strategy(head.piece.nodes, head.piece.num_buckets, head.top_table, dtype)
-        scratch = folder / ".probabilities.tmp"  # on disk: the whole need not fit the head's memory
+        scratch = folder / ".probabilities.tmp"  # on disk, because it may not fit into the head's memory
         try:
             with scratch.open("wb") as file:
-                # Written, not left as a hole: a full disk is an error here, but the end of the process in mapped memory.
+                # Written, not left sparse: a full disk raises an error here, but would kill the process in mapped memory.
                 for start in range(0, game.num_entries, _ZEROS):
                     file.write(bytes(np.dtype(dtype).itemsize * min(_ZEROS, game.num_entries - start)))
             stored = np.memmap(scratch, dtype=dtype, mode="r+", shape=(game.num_entries,))

@@ -38,7 +38,7 @@ class BatchCfr:
         self._batch = BatchGame(game, exact_matrices(game), dtype, config.threads)
 
     def arrays(self) -> dict[str, npt.NDArray[np.floating[Any]]]:
-        """What a checkpoint keeps; nothing is drawn."""
+        """What a checkpoint keeps; there are no random streams."""
         return {"table": self.table}
 
     @property
@@ -46,7 +46,7 @@ class BatchCfr:
         return 1 << 62
 
     def advance(self, iterations: int) -> None:
-        """Run that many iterations, each updating both players in turn; none compiles what they need."""
+        """Run that many iterations, each updating both players in turn; 0 iterations only compile."""
         if iterations == 0:
             for traverser in range(2):
                 self._update(traverser, 1.0, 1.0, 1.0, 0.0, -np.inf, is_trial=True)

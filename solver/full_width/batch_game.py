@@ -65,7 +65,7 @@ class BatchGame:
         self.num_visited = int(np.count_nonzero(nodes["kind"] != CHANCE))
 
     def _place_values(self, matrices: Matrices, street: int) -> list[StreetEnds]:
-        """Give every node of a street its row of values: ends first, those one matrix settles side by side."""
+        """Give every node of a street its row of values: ends first, grouped by the matrix that settles them."""
         nodes, order = self.game.tree.nodes, self.subgames[street].order
         kind, detail = nodes["kind"][order], nodes["detail"][order]
         is_end = (kind != DECISION) & (kind != CHANCE)
@@ -92,7 +92,7 @@ class BatchGame:
         return self._values[street][: rows * count].reshape(rows, count)
 
     def _in_blocks(self, street: int, is_trial: bool, kernel: Callable[..., Any], *arguments: Any) -> None:
-        """Call `kernel` on all subgames of a street, in blocks for the threads; in a trial on none."""
+        """Call `kernel` on all subgames of a street, in blocks for the threads; on none if only compiling."""
         subgames = self.subgames[street]
 
         def work(first: int, last: int) -> None:
@@ -107,7 +107,7 @@ class BatchGame:
         list(self._pool.map(work, edges[:-1], edges[1:]))
 
     def pass_down(self, kernel: Callable[..., Any], *arguments: Any, is_trial: bool = False) -> None:
-        """Reaches of both players by `kernel`, street after street; a trial compiles and does nothing."""
+        """Reaches of both players by `kernel`, street after street; a trial only compiles."""
         for street in range(len(self.subgames)):
             reach, before = self.reach[street], self.reach[max(street - 1, 0)]
             self._in_blocks(street, is_trial, kernel, reach, before, self._parents[street], *arguments)

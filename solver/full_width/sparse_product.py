@@ -1,4 +1,4 @@
-"""Products with reaches, most of which are zero once players have given up most of their actions."""
+"""Products with reach matrices that are mostly zero once most actions are no longer played."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -12,15 +12,15 @@ from foldwise.solver.side_by_side import side_by_side
 
 Floats = npt.NDArray[np.floating[Any]]
 
-# Up to this share of a row's entries that are not zero, adding up the rows of the matrix they pick is faster than BLAS
-# with all of them (benchmarks/sparse_product.py).
+# Up to this share of non-zero entries in a row, adding up the selected rows of the matrix is faster than BLAS
+# (benchmarks/sparse_product.py).
 _MOST_ENTRIES_SHARE = 0.33
 
 
 def multiply(
     reach: Floats, rows: npt.NDArray[np.intp], matrix: Floats, out: Floats, pool: Executor | None, threads: int
 ) -> None:
-    """out = reach[rows] @ matrix: by the entries that are not zero in rows of few, by BLAS in the others."""
+    """out = reach[rows] @ matrix: sparse rows by their non-zero entries, the others by BLAS."""
 
     def share_out(total: int, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call `kernel` on 0 to `total`, an equal share for every thread."""

@@ -33,7 +33,7 @@ class VectorCfr:
         return 1 << 62
 
     def arrays(self) -> dict[str, Float]:
-        """What a checkpoint keeps; nothing is drawn."""
+        """What a checkpoint keeps; there are no random streams."""
         return {"table": self.table}
 
     def advance(self, iterations: int) -> None:

@@ -1,4 +1,4 @@
-"""Abstract games as full-width kernels read them, and whether they can."""
+"""Abstract games in the form full-width kernels read, and which games have one."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ def has_exact_response(game: AbstractGame) -> bool:
 
 
 def exact_matrices(game: AbstractGame) -> Matrices:
-    """The matrices of a game; refuses one without."""
+    """The matrices of a game; raises if it has none."""
     matrices = game.deals.matrices
     if matrices is None or matrices.parents is None:
         raise DefinitionError(
@@ -29,7 +29,7 @@ def exact_matrices(game: AbstractGame) -> Matrices:
 
 
 def is_wide(game: AbstractGame) -> bool:
-    """Whether a game has so many streets and buckets that passes with matrix products pay."""
+    """Whether a game has enough streets and buckets for passes with matrix products to pay off."""
     return game.num_streets > 2 and int(game.deals.num_buckets.max()) >= _WIDE_BUCKETS
 
 

@@ -45,7 +45,7 @@ class _WalkResponder:
         return first, second
 
     def _respond(self, policy: Policy, player: int) -> tuple[float, float]:
-        """What the player's best response and what his own policy win against the other's policy."""
+        """What the player's best response, and his own policy, win against the other's policy."""
         frames = make_vector_frames(self._game)
         policy_value = walk_response(self._vector_game, policy, player, frames)
         best = frames.value[0, : self._vector_game.num_buckets[0, player]].sum()
@@ -82,7 +82,7 @@ class ExactResponse:
         self._responder = _BatchResponder(game) if is_wide(game) else _WalkResponder(game)
 
     def exploitability(self, policy: Policy) -> Exploitability:
-        """Of both players' halves of a policy at once."""
+        """The exploitability of a policy of both players."""
         unit = 1000.0 / self._game.unit_chips
         (first, value), (second, _) = self._responder.respond_both(policy)
         return Exploitability(

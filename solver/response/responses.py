@@ -12,7 +12,7 @@ class Response(Protocol):
     """Best responses in one game."""
 
     def exploitability(self, policy: Policy) -> Exploitability:
-        """Of both players' halves of a policy."""
+        """The exploitability of a policy of both players."""
 
 
 def _is_lossless(game: AbstractGame) -> bool:
@@ -29,7 +29,7 @@ def has_response(game: AbstractGame) -> bool:
 
 
 def make_response(game: AbstractGame) -> Response:
-    """Refuses a game without an exact response."""
+    """The response of a game; raises if it has no exact one."""
     if not has_exact_response(game) and has_response(game):
         return TwoRoundResponse(game)
     return ExactResponse(game)

@@ -61,7 +61,7 @@ class TwoRoundResponse:
         self._before = RangeShowdown(())
 
     def exploitability(self, policy: Policy) -> Exploitability:
-        """Of both players' halves of a policy, on all cores."""
+        """The exploitability of a policy of both players, on all cores."""
         unit = 1000.0 / self._game.unit_chips
         (first, value), (second, _) = (self._respond(policy, player) for player in range(2))
         return Exploitability(
@@ -71,7 +71,7 @@ class TwoRoundResponse:
         )
 
     def _respond(self, policy: Policy, traverser: int) -> tuple[float, float]:
-        """What the player's best response and what his own policy win against the other's policy."""
+        """What the player's best response, and his own policy, win against the other's policy."""
         roots: list[int] = []
         reaches: list[tuple[Float, Float]] = []  # own and the opponent's, at each root
         ends: dict[int, Float] = {}  # values of folds before the flop, by class

@@ -1,7 +1,7 @@
 """Chance sampling on several threads as Zinkevich et al. (NIPS 2007, section 4.2) ran it: pieces by preflop betting.
 
 Betting is public, so what follows one way through the first street shares no infoset with what follows another. Threads
-walk the same deals, each its own pieces, and no update is lost. The paper meets after every deal; here threads meet
+walk the same deals, each its own pieces, and no update is lost. In the paper threads meet after every deal; here they meet
 after a block of deals, so a piece sees first-street reaches up to that many deals old. Values, and with them everything
 on the first street, are those of the deal.
 """
@@ -48,7 +48,7 @@ class ChanceInPieces(Mccfr):
         self._outcome_rows = np.zeros(block_deals, dtype=np.int32)
 
     def advance(self, iterations: int) -> None:
-        """Run that many iterations; none compiles what they need."""
+        """Run that many iterations; 0 iterations only compile."""
         if iterations == 0 and self.config.threads > 1:
             with ThreadPoolExecutor(self.config.threads) as pool:
                 self._advance_block(pool, 0, self._options())
@@ -108,5 +108,5 @@ class ChanceInPieces(Mccfr):
 
 
 def make_chance(game: AbstractGame, config: SolverConfig) -> Mccfr:
-    """Chance sampling, in pieces where the config says so."""
+    """Chance sampling, in pieces if the config says so."""
     return ChanceInPieces(game, config) if config.pieces else Mccfr(game, config)

@@ -25,7 +25,7 @@ _PRIVATE_TABLE_ENTRIES = 1 << 17
 _PRIVATE_BLOCK_ITERATIONS = 256
 _PRIVATE_BLOCK_SHARE = 50
 _BLOCK_DEALS = 4096
-_WEIGHT_BITS = 7  # of a linear weight: it changes 64 times while iterations double, so that steps stay long
+_WEIGHT_BITS = 7  # of a linear weight: it changes 64 times per doubling of the iterations, so that steps stay long
 
 
 class ThreadWorker(Protocol):
@@ -78,7 +78,7 @@ class _DealWorker:
 
 
 class Mccfr:
-    """One of the samplers on one game: that of the config, or a `run_block` of the caller's own (docs/api/sampler.md)."""
+    """One of the samplers on one game: the config's, or the caller's own `run_block` (docs/api/sampler.md)."""
 
     def __init__(self, game: AbstractGame, config: SolverConfig, run_block: RunBlock | None = None):
         self.game = game
@@ -89,7 +89,7 @@ class Mccfr:
         self.table: npt.NDArray[Any] = np.zeros(2 * game.num_entries, dtype=dtype)
         self.rng = make_states(config.seed, 2 * config.threads)
         self.effective_iterations = 0.0  # iterations in the average, each at its discounted weight
-        self.sum_factor = 1.0  # what discounts have left of a strategy sum made before the first of them
+        self.sum_factor = 1.0  # the product of all discounts of strategy sums so far
         self.prunes = config.prune_from_share == 0.0
         self._own_block = run_block
         self._workers = [self._make_worker(index) for index in range(config.threads)]
@@ -147,12 +147,12 @@ class Mccfr:
         )
 
     def _sum_weight(self) -> float:
-        """What the next iterations count in the average."""
+        """The weight of the next iterations in the average."""
         return float(_linear_weight(self.iteration + 1)[0]) if self.config.average_weights == "linear" else 1.0
 
     def _advance_together(self, iterations: int, options: WalkOptions) -> None:
         threads = self.config.threads
-        # Differences added up in single precision would be lost where the walks' own additions are rounded at random.
+        # Differences added in single precision would lose what the walks' stochastic rounding preserves.
         private = self.game.num_entries <= _PRIVATE_TABLE_ENTRIES and self.table.dtype == np.float64
         with ThreadPoolExecutor(threads) as pool:
             left = iterations
@@ -172,7 +172,7 @@ class Mccfr:
                 left -= block
 
     def _private_block(self) -> int:
-        """Iterations a thread works on its copy: few enough that what it does not see of the others hardly matters."""
+        """Iterations a thread works on its copy: few enough that missing the others' updates hardly matters."""
         return max(_PRIVATE_BLOCK_ITERATIONS, self.iteration // _PRIVATE_BLOCK_SHARE)
 
     def discount(self, epoch: int) -> None:

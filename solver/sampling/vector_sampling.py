@@ -56,13 +56,13 @@ _WEIGHTING = {
     "both": kernels.BY_OWN_REACH | kernels.BY_OPPONENT_REACH,
 }
 _DRAWN_BY = {"rcs": kernels.ONE_BY_MARGINAL, "rcs-drawn": kernels.ONE_BY_ITSELF}
-# Walks a thread does between two meetings, unless the config says: a walk of single hands is too short to meet after one.
+# Walks per thread between two synchronisations, by default: a walk of single hands is too short to synchronise each.
 _WALKS_PER_THREAD = {"vector": 1, "semivector": 16, "value": 64}
 _BLOCK_ITERATIONS = 2048  # between two calls of a kernel
 
 
 def make_rules(config: SolverConfig) -> SamplingRules:
-    """What a config says of draws, as kernels read it. Average sampling is robust sampling of one action by MAS."""
+    """The config's sampling rules as kernels read them. Average sampling is robust sampling of one action by MAS."""
     kind = config.sampler.partition("-")[2]
     policy = config.policy or ("mas" if kind == "average" else "mcs")
     return SamplingRules(

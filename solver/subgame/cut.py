@@ -11,7 +11,7 @@ from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
 
 _RIVER_PIECES = 16
 _BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB
-_NUM_GROUPS = 16  # of boards, whose leaf values one thread adds; so no more threads than this are of use on a turn
+_NUM_GROUPS = 16  # of boards, each added up by one thread: more threads than this do not help on a turn
 
 
 def children(nodes: Nodes, at: int) -> range:
@@ -28,7 +28,7 @@ def _subtree_size(nodes: Nodes, at: int) -> int:
 
 
 def cut_turn(nodes: Nodes, num_hands: int) -> Leaves:
-    """Leaves where the river is dealt, or all is in."""
+    """Leaves where the river is dealt or both players are all-in."""
     here = np.flatnonzero(nodes["street"] == nodes[0]["street"])
     starts = {int(at): int(nodes[at]["first_child"]) for at in here if nodes[at]["kind"] == CHANCE}
     starts |= {int(at): int(at) for at in here if nodes[at]["kind"] == SHOWDOWN}
@@ -49,7 +49,7 @@ def cut_river(nodes: Nodes, num_hands: int) -> Leaves:
 
 
 def gather_leaves(nodes: Nodes, leaves: Leaves) -> list[range]:
-    """Runs of leaves, each as many as one block holds; a leaf with more behind it than that stands alone."""
+    """Runs of leaves that fit into one block; a leaf with a larger subtree stands alone."""
     runs: list[range] = []
     size = 0
     for leaf, at in enumerate(leaves.node.tolist()):
@@ -64,7 +64,7 @@ def gather_leaves(nodes: Nodes, leaves: Leaves) -> list[range]:
 
 
 def cut_blocks(nodes: Nodes, leaves: Leaves, runs: list[range]) -> Blocks:
-    """Runs of leaves as one block each; of a larger piece the largest subtrees that are small enough."""
+    """One block for each run of leaves; a larger piece is cut into the largest subtrees that fit."""
     number = np.full(len(nodes), -1, dtype=np.int32)
     of_leaf = np.full(leaves.node.size, -1, dtype=np.int32)
     tops: list[list[int]] = []
@@ -86,7 +86,7 @@ def cut_blocks(nodes: Nodes, leaves: Leaves, runs: list[range]) -> Blocks:
     start, order, first_child, rows = [0], [], [], []
     for block in tops:
         inside, row = block.copy(), 0
-        for at in inside:  # grows on the way: breadth first
+        for at in inside:  # grows while iterating: breadth first
             first_child.append(len(inside))
             rows.append(row)
             inside.extend(children(nodes, at))

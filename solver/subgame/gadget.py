@@ -1,8 +1,8 @@
-"""The opponent's choice before a subgame that is solved again: come in, or take what he had.
+"""The opponent's choice before a subgame that is solved again: enter it, or take the value he had.
 
-Without it a new solution trusts the opponent's range, and may give more than before to hands that the range holds to be
-rare. CFR-D's gadget (Burch, Johanson and Bowling, AAAI 2014, section 5) lets every hand of his choose between the value
-it has already and the subgame, so that a solution pays for each hand that would rather come in.
+Without it a new solution trusts the opponent's range, and may give more than before to hands that are rare in that
+range. CFR-D's gadget (Burch, Johanson and Bowling, AAAI 2014, section 5) lets each of his hands choose between the value
+it already has and the subgame, so that a solution pays for each hand that prefers to enter.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from foldwise.solver.subgame.hand_kernels import Rules
 
 @dataclass(frozen=True)
 class Gadget:
-    """Who chooses, between what, and with how much of each hand. By pair number.
+    """Who chooses, the values offered, and the weights of the hands, by pair number.
 
-    The opponent comes in with three parts, each spread over hands to a sum of at most its weight: `own` times his range,
-    which has no choice; `offered` times all hands alike, each as far as it chooses to; `uniform` times all hands alike,
-    without a choice. (0, 1, 0) is the gadget of the paper; with `own` it is the mixture that
+    The opponent enters with three parts, each spread over hands with a sum of at most its weight: `own` times his range,
+    which has no choice; `offered` times all hands equally, each as often as it chooses to; `uniform` times all hands
+    equally, without a choice. (0, 1, 0) is the gadget of the paper; with `own` it is the mixture that
     the search calls `combined`: neither his range nor the gadget decides alone.
     """
 
@@ -41,7 +41,7 @@ class Gadget:
 
 
 class RootChoice:
-    """What the hands of a gadget's player have learned of coming in."""
+    """What the hands of a gadget's player have learned about entering."""
 
     def __init__(self, gadget: Gadget, pairs: npt.NDArray[np.uint16], own_range: Float, searcher_mass: float):
         """`own_range` is that of the subgame; `searcher_mass` what the reach behind the values was divided by."""
@@ -63,7 +63,7 @@ class RootChoice:
         enter_by_choice(self._regrets, self._forced, self._offered, self._sigma, self._total, self.entering)
 
     def learn(self, inside: Single, rules: Rules) -> None:
-        """After a walk for the choosing player: what each hand is worth inside, against what it could have had."""
+        """Update after a walk for the choosing player: each hand's value inside against the value offered."""
         learn_choice(self._regrets, self._sigma, inside, self._outside, self._total, rules)
         self._decide()
 

@@ -39,7 +39,7 @@ class SpotBets(BaseModel):
 
 
 class SpotFile(BaseModel):
-    """What a file says. The first of two entries belongs to the player who acts first."""
+    """The content of a file. The first of two entries belongs to the player who acts first."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -112,7 +112,7 @@ def _read_ranges(file: SpotFile, board: tuple[int, ...]) -> tuple[Float, Float]:
 
 @dataclass(frozen=True)
 class SpotProgress:
-    """Where a solve stands."""
+    """A solve's progress."""
 
     iterations: int
     seconds: float  # spent solving, measuring left out
@@ -122,7 +122,7 @@ class SpotProgress:
 
 
 class SpotSolver:
-    """Solves a spot and measures it on the way. An iteration walks every river once."""
+    """Solves a spot and measures it from time to time. An iteration walks every river once."""
 
     def __init__(self, spot: Spot, threads: int, schedule: str, rivers: int):
         self.spot = spot
@@ -130,7 +130,7 @@ class SpotSolver:
         self.game = Subgame(spot.state, spot.board, spot.ranges, spot.menu, threads, schedule=schedule, rivers=rivers)
         self.iterations = 0
         self.seconds = 0.0
-        self.stop = False  # set from outside, as by Ctrl-C: the iteration under way is the last
+        self.stop = False  # set from outside, e.g. on Ctrl-C: the current iteration is the last
 
     def run(self, iterations: int | None, seconds: float | None) -> Iterator[SpotProgress | None]:
         """Solve to the first limit that is reached; None after most iterations, a measurement now and then.

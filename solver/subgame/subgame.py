@@ -52,7 +52,7 @@ Board = TypeVar("Board", ShowdownBoard, LaneBoard)
 
 _RIVER_CARDS = 5
 _NUM_RIVERS = 48
-_HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
+_HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _LEAST_MASS = 1e-300
 _VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
 _RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
@@ -69,7 +69,7 @@ def _learning(schedule: Schedule, iteration: int) -> Rules:
 
 @dataclass
 class _Thread:
-    """Memory of one thread, and what it walks: of all boards, and of a sample, whose boards are places in it."""
+    """Memory of one thread, and the pieces it walks, of all boards and of a sample (boards numbered within the sample)."""
 
     pieces: Ints
     places: Ints
@@ -91,7 +91,7 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
 
 
 class Subgame:
-    """A public state on the turn or the river, two ranges by pair number, and what has been learned of it.
+    """A public state on the turn or the river, two ranges by pair number, and what has been learned about it.
 
     `schedule` is a name of `samplers.FULL_WIDTH` or one's own. `gadget` lets the opponent choose at the root.
     `frozen` maps paths (actions from the root, on its street) to rows [actions, 1326] that are played there by all hands
@@ -150,7 +150,9 @@ class Subgame:
             self._leaves = cut_turn(self.nodes, num_trunk_hands)
             runs = gather_leaves(self.nodes, self._leaves)
             shares, samples = (share_boards(runs, count, threads) for count in (num_boards, rivers))
-        self.samples_per_visit = 1 if self._on_river else _NUM_RIVERS // rivers  # until every river was walked once
+        self.samples_per_visit = (
+            1 if self._on_river else _NUM_RIVERS // rivers
+        )  # iterations until all rivers were walked
         self._blocks = cut_blocks(self.nodes, self._leaves, runs)
         self._has_trunk = bool(self._leaves.number[0] < 0)
         self._borrow_tables()
@@ -234,11 +236,11 @@ class Subgame:
         return found
 
     def child(self, at: int, action: Action) -> int:
-        """Where an action leads from a node; at a node where a card is dealt, after the card."""
+        """The node after an action; at a node where a card is dealt, after the card."""
         return self.node_at((*self.paths[at], action))
 
     def actions_at(self, at: int) -> list[Action]:
-        """Actions of a decision, in the order of its rows; of a node where a card is dealt, those after it."""
+        """Actions of a decision, in the order of its rows; at a node where a card is dealt, those after it."""
         return [self.paths[child][-1] for child in children(self.nodes, self._decision(at))]
 
     def _decision(self, at: int) -> int:
@@ -270,7 +272,7 @@ class Subgame:
         self.iteration += iterations
 
     def _sample(self, visit: int, part: int) -> list[Ints]:
-        """The pieces of each thread in one iteration: a part of the rivers, shuffled anew before each visit of all."""
+        """The pieces of each thread in one iteration: a part of the rivers, reshuffled once all have been visited."""
         if self.samples_per_visit == 1:
             return [thread.pieces for thread in self._threads]
         order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self.samples_per_visit, -1)[part]
@@ -364,9 +366,9 @@ class Subgame:
     # What was learned
 
     def exploitability(self) -> Exploitability:
-        """Of the average strategies, exactly, in thousandths of the big blind for each time this state is reached.
+        """Exact exploitability of the average strategies, in thousandths of the big blind per time this state is reached.
 
-        Both come with the ranges given, also where a gadget stood before the solve; nobody leaves frozen rows.
+        Both players have the ranges given, even if the solve used a gadget; frozen rows are not responded at.
         """
         unit = 1000.0 / (self.state.definition.big_blind * self._pair_mass)
         best = [unit * float(self._ranges[p] @ self._root_values(p, "best")) for p in range(2)]
@@ -396,7 +398,7 @@ class Subgame:
         return out
 
     def values_at(self, at: int, river: int | None, player: int, kind: Kind = "average") -> Float:
-        """The same at a node on the river, against the other's reach there; the river being dealt costs nothing.
+        """The same at a node on the river, against the other's reach there; the river card is taken as dealt.
 
         `at` may be the node at which the river is dealt. With kind "best" the response begins at the node.
         """
@@ -432,7 +434,7 @@ class Subgame:
         return out
 
     def action_values(self, kind: Kind = "average") -> Float:
-        """What each hand of the player to act at the root wins by each action there: [actions, 1326], as `values`."""
+        """What each hand of the player to act at the root wins by each action there: [actions, 1326], as in `values`."""
         player, num_actions = self.state.player_to_act, len(self.actions)
         first = int(self.nodes[0]["first_child"])
         if self._on_river:
@@ -445,7 +447,7 @@ class Subgame:
         return out
 
     def reach(self, at: int, player: int, river: int | None = None) -> Float:
-        """A player's range at a node, [1326]: as given, times what his average strategy plays on the way."""
+        """A player's range at a node, [1326]: as given, times the probabilities of his average strategy on the path."""
         out = self.ranges[player].copy()
         on_board = np.zeros(NUM_PAIRS)
         on_board[self.board.pairs] = 1.0
@@ -479,9 +481,10 @@ class Subgame:
         return out
 
     def start_from(self, earlier: "Subgame", iteration: int | None = None) -> None:
-        """Begin with what an earlier solve of the same state learned, wherever both trees have an action.
+        """Start from what an earlier solve of the same state learned, for the actions both trees have.
 
-        `iteration` is the one the schedule goes on after, by default the earlier's last: a smaller number forgets faster.
+        `iteration` is the one after which the schedule continues, by default the earlier solve's last: a smaller number
+        forgets faster.
         """
         if earlier.state != self.state or not np.array_equal(earlier.board.pairs, self.board.pairs):
             raise DefinitionError("a start from the solve of another state: expected the same betting and board")

@@ -20,13 +20,13 @@ from foldwise.game.trees.tree_kernels import (
 )
 
 Nodes = npt.NDArray[np.void]
-MAX_NODES = 100_000  # every one of 1,081 hands at a few thousand of them is a gigabyte already, on a turn on 48 rivers
+MAX_NODES = 100_000  # with 1,081 hands and 48 rivers, a few thousand nodes already take a gigabyte
 Path = tuple[Action, ...]  # actions from the root of a subtree; cards dealt on the way do not count
 
 
 @dataclass(frozen=True)
 class Subtree:
-    """Records, breadth first as `game.trees.tree.build_tree` has them, and for each its betting and the way to it."""
+    """Records in the breadth-first order of `game.trees.tree.build_tree`, and for each its betting and its path."""
 
     nodes: Nodes
     states: list[BettingState]
@@ -71,7 +71,7 @@ def legal_actions(state: BettingState, menu: BetMenu, added: Sequence[int] = ())
 
 
 def build_subtree(state: BettingState, menu: BetMenu, added: Mapping[Path, Sequence[int]] | None = None) -> Subtree:
-    """What is left of a hand; `added` gives raises beyond the menu's where a path leads."""
+    """The tree of the rest of a hand; `added` maps paths to raises beyond the menu."""
     unused = dict(added or {})
     nodes = [_record(DECISION, state.player_to_act, state.round)]
     states = [state.copy()]

@@ -12,10 +12,10 @@ from foldwise.solver.memory_estimate import available_bytes
 
 
 class Workspace:
-    """Lends tables to subgames and takes them back: what one is done with, the next one fills.
+    """Lends tables to subgames and takes them back, so that the next subgame reuses them.
 
-    A subgame keeps its loan for as long as it lives, so several players may share one workspace, and nobody's solution
-    is overwritten while it is still asked. Memory stays at what was lent at once at most.
+    A subgame keeps its tables while it exists, so several players may share one workspace, and no solution is overwritten
+    while it is in use. Memory never exceeds the most that was lent at one time.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Workspace:
                 table = self._free.pop(min(fitting, key=lambda k: self._free[k].size))
                 table[:size] = 0.0
                 return table
-            if self._free:  # all are too small: the largest makes room for one that is not
+            if self._free:  # all are too small: free the largest for a new one
                 self._free.sort(key=len)
                 self._free.pop()
         _check_memory(4 * size)

@@ -1,4 +1,4 @@
-"""A person's seat: what answers mean, and whole matches over a real dealer, by a scripted person and through a terminal."""
+"""A person's seat: what answers mean, and whole matches at a real dealer, scripted and through a terminal."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,6 @@ import pytest
 from rich.console import Console as RichConsole
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.clients.client import play_match
 from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, parse_answer, read_turn
 from foldwise.agent.reading.typed_state import typed_state
 from foldwise.cli.main import main
@@ -140,8 +139,8 @@ async def play_scripted(script, hands, tmp_path):
     table = Table(make_settings(HUNL.to_text(), hands, 5), tmp_path)
     reports = await asyncio.gather(
         *(
-            asyncio.to_thread(play_match, player, HUNL, "127.0.0.1", port, 60.0)
-            for player, port in zip((person, Bot("strength", 1)), table.ports)
+            asyncio.to_thread(table.client(seat, player, HUNL))
+            for seat, player in enumerate((person, Bot("strength", 1)))
         ),
         return_exceptions=True,
     )
@@ -225,19 +224,31 @@ def leduc(tmp_path_factory):
     return folder
 
 
+async def test_a_command_that_fails_leaves_nobody_waiting_for_its_seat(leduc, tmp_path):
+    """What would else be a test that hangs, and says nothing of why."""
+    definition = find_definition("leduc")
+    table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
+
+    def sit_down():
+        assert main(["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(tmp_path / "nothing")]) == 0
+
+    with pytest.raises(AssertionError):
+        await table.play(sit_down, table.client(1, Bot("random", 3), definition))
+
+
 async def test_play_human_reveals_what_was_shown(leduc, tmp_path, monkeypatch, capsys):
     """The command itself at a real dealer: an opponent's reasoning is shown after showdowns, and only then."""
     typed = cycle(["c", "f", "c"])  # folding is refused where checking is free: the next answer counts
     monkeypatch.setattr("foldwise.cli.support.terminal_table.read_keyboard", lambda: lambda: next(typed))
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 10, 5), tmp_path)
-    words = ["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]
-    code, report = await asyncio.gather(
-        asyncio.to_thread(main, words),
-        asyncio.to_thread(play_match, Bot("random", 3), definition, "127.0.0.1", table.ports[1], 60.0),
-    )
+
+    def sit_down():
+        assert main(["play", "human", "127.0.0.1", str(table.ports[0]), "--reveal", str(leduc)]) == 0
+
+    _, report = await table.play(sit_down, table.client(1, Bot("random", 3), definition))
     outcome = await table.finish()
-    assert (code, report.faults, outcome.completed) == (0, 0, True)
+    assert (report.faults, outcome.completed) == (0, True)
     written = capsys.readouterr()
     folded = sum(line.split(":")[2].endswith("f") for line in outcome.log_lines("STATE"))
     assert 0 < folded < 10
@@ -251,7 +262,7 @@ def talk(process, terminal, answer):
     """Answer every prompt of a program at a terminal until it ends; what it wrote."""
     written = ""
     answered = 0
-    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program gets there
+    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program takes this long
     while time.monotonic() < deadline:
         if not select.select([terminal], [], [], 0.2)[0]:
             if process.poll() is not None:

@@ -1,10 +1,12 @@
 """Strategies at the table: the compiled engine, sockets and plain Python play the same hands; the commands around them."""
 
-import asyncio
 import json
 import shutil
+import subprocess
+from functools import partial
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -12,9 +14,10 @@ from foldwise.abstraction.build import load_abstract_game
 from foldwise.abstraction.storage.array_store import commit_manifest, write_array
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.bots import Bot
-from foldwise.agent.clients.client import play_match
 from foldwise.agent.following.decision_kernels import describe_actions
 from foldwise.agent.following.policy_kernels import postprocess_policy
+from foldwise.agent.following.tracker import empty_seat, strategy_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.cli.main import main
 from foldwise.cli.support.policies import postprocessed_policy
@@ -99,12 +102,7 @@ async def test_engine_plays_the_hands_of_sockets(name, num_hands, tmp_path):
     """Different abstractions on the two sides, through a real dealer and two real clients."""
     definition, *players = pairings()[name]
     table = Table(make_settings(definition.to_text(), num_hands, 9), tmp_path)
-    reports = await asyncio.gather(
-        *(
-            asyncio.to_thread(play_match, player, definition, "127.0.0.1", port)
-            for player, port in zip(players, table.ports)
-        )
-    )
+    reports = await table.seat(definition, *players)
     outcome = await table.finish()
     assert outcome.completed
     assert not outcome.complaints()
@@ -253,7 +251,7 @@ def test_compare_counts_the_same_hands_as_match(folders, capsys, tmp_path):
 
 
 def test_variants_that_play_alike_differ_by_nothing(folders, capsys):
-    """Shared deals and draws: a threshold nothing falls under changes no hand, and the interval is a point."""
+    """With shared deals and draws, a threshold below every probability changes no hand, and the interval is a point."""
     result = run(
         capsys, "compare", folders[1], "--variants", "none,threshold(0.0000001)", "--opponents", "bot:call",
         "--hands", 300, "--no-exploitability",
@@ -358,7 +356,7 @@ def test_a_damaged_strategy_is_not_played(folders, tmp_path, capsys, monkeypatch
     ],
 )
 def test_a_stranger_s_tree_that_cannot_be_walked_is_refused(folders, tmp_path, field, value, reason):
-    """Well-formed, with the right checksums, and wrong."""
+    """Well-formed files with correct checksums and wrong content."""
     folder = Path(shutil.copytree(folders[0], tmp_path / "strange"))
     strategy = Strategy(folder)
     nodes = strategy.tree.nodes.copy()
@@ -376,11 +374,9 @@ async def test_startme_plays_at_a_dealer(folders, capsys, tmp_path):
     definition = find_definition("leduc")
     table = Table(make_settings(definition.to_text(), 20, 6), tmp_path)
     (tmp_path / "foldwise.py").write_text("raise SystemExit('a stranger')")  # where it is started: not to be imported
-    program = await asyncio.create_subprocess_exec(
-        script, "127.0.0.1", str(table.ports[0]), cwd=tmp_path, stderr=asyncio.subprocess.DEVNULL
-    )
-    await asyncio.to_thread(play_match, Bot("random", 1), definition, "127.0.0.1", table.ports[1])
-    assert await asyncio.wait_for(program.wait(), 300.0) == 0
+    words = [script, "127.0.0.1", str(table.ports[0])]
+    program = partial(subprocess.run, words, cwd=tmp_path, stderr=subprocess.DEVNULL, check=True)
+    await table.play(program, table.client(1, Bot("random", 1), definition))
     outcome = await table.finish()
     assert not outcome.complaints()
     player = OpenStrategy(folders[0]).player(parse_pipeline("purify"), 3)
@@ -425,3 +421,10 @@ def test_wild_seat_types_share_one_compilation():
             expected = choices
         assert choices == expected
     assert all(isinstance(action, Action) for action in expected)
+
+
+def test_a_strategy_from_a_folder_shares_it(folders):
+    """Mapped from files, or empty as beside a bot: a match of the two would else be compiled for each pair of kinds."""
+    definition = find_definition("leduc")
+    seat = strategy_seat(Strategy(folders[0]), definition, parse_pipeline("none"), 0, DEFAULT_TRANSLATION)
+    assert numba.typeof(seat) == numba.typeof(empty_seat(definition))

@@ -1,4 +1,4 @@
-"""Files nobody should have written: one line, exit code 2, no traceback, and no waiting."""
+"""Malformed or hostile files: one line, exit code 2, no traceback, and no hanging."""
 
 import os
 import shutil
@@ -40,7 +40,7 @@ def refused(arguments, capsys):
 def test_configs(text, tmp_path, capsys):
     path = tmp_path / "hostile.toml"
     path.write_text("game = 'kuhn'\n" + text)
-    refused(["solve", path, "-o", tmp_path / "out"], capsys)
+    assert "set_int_max_str_digits" not in refused(["solve", path, "-o", tmp_path / "out"], capsys)
     assert not (tmp_path / "out").exists()
 
 

@@ -69,8 +69,8 @@ def test_a_match(match, tmp_path, capsys):
 
     for name, changed, expected in (
         ("cut", lines[:-1], "not finished"),
-        ("gap", lines[: states[4]] + lines[states[5] :], "hand 5 stands where hand 4"),
-        ("values", replaced(lost, "|-", "|-9"), "add up"),
+        ("gap", lines[: states[4]] + lines[states[5] :], "hand 5 where hand 4"),
+        ("values", replaced(lost, "|-", "|-9"), "sum to zero"),
         ("betting", replaced(states[3], ":3:", ":3:rrrrrrrr"), "hand 3"),
     ):
         folder = tmp_path / name
@@ -91,7 +91,7 @@ def test_a_comparison(tmp_path, capsys):
     open_job(job, tmp_path, False)
     store = BlockStore(job, tmp_path)
     store.add(0, pack_values(np.zeros(10)), "w")
-    assert verify(tmp_path, capsys)["problems"] == ["1 of 2 blocks are missing: go on with --resume"]
+    assert verify(tmp_path, capsys)["problems"] == ["1 of 2 blocks are missing: continue with --resume"]
     store.add(1, pack_values(np.ones(10)), "w")
     store.close()
     assert verify(tmp_path, capsys)["ok"]
@@ -105,7 +105,7 @@ def test_a_comparison(tmp_path, capsys):
 def test_what_is_not_ours_is_refused(tmp_path, capsys):
     (tmp_path / "photo.jpg").write_bytes(b"x")
     assert main(["verify", str(tmp_path)]) == 2
-    assert "is no folder of ours" in capsys.readouterr().err
+    assert "is not a folder of ours" in capsys.readouterr().err
     write_strategy(tmp_path / "one", 1)
     path = tmp_path / "one" / "manifest.json"
     path.write_text(path.read_text().replace('"probabilities-1.npy"', '"../photo.jpg"'))

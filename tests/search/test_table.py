@@ -1,12 +1,10 @@
 """A searching player at a real table: odd bets and all-ins, over sockets and in memory the same hands."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from foldwise.agent.bots import Bot
-from foldwise.agent.clients.client import play_match
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.table.log import state_lines
 from foldwise.postprocess.pipeline import Pipeline
@@ -17,7 +15,6 @@ from tests.support.made_strategies import made_player, short_hunl
 from tests.support.table import Table, make_settings
 
 NUM_HANDS = 14
-_PATIENCE_SECONDS = 3600.0  # the brake must not decide, however busy the machine
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +31,8 @@ def seated():
 async def test_sockets_and_memory_play_the_same_hands(tmp_path):
     """Against a bettor of any size; nothing illegal, late or missing."""
     definition, players = seated()
-    patient = {name: int(1000 * _PATIENCE_SECONDS) for name in ("response_ms", "hand_ms", "per_hand_ms")}
-    table = Table(make_settings(definition.to_text(), NUM_HANDS, 9, **patient), tmp_path)
-    reports = await asyncio.gather(
-        *(
-            asyncio.to_thread(play_match, player, definition, "127.0.0.1", port, _PATIENCE_SECONDS)
-            for player, port in zip(players, table.ports)
-        )
-    )
+    table = Table(make_settings(definition.to_text(), NUM_HANDS, 9), tmp_path)
+    reports = await table.seat(definition, *players)
     outcome = await table.finish()
     assert outcome.completed
     assert not outcome.complaints()

@@ -377,7 +377,7 @@ def test_interrupt_saves_and_exits_130(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "go on with the same command and --resume" in errors
+    assert "continue with the same command and --resume" in errors
     saved = Strategy(folder).manifest.iterations
     assert main([*command[3:], "--sampler", "external", "--resume", "--iterations", str(saved + 10)]) == 0
     assert Strategy(folder).manifest.iterations == saved + 10

@@ -3,13 +3,17 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from foldwise.game.definition import parse_definition
+from foldwise.agent.clients.client import ClientReport, play_match
+from foldwise.agent.player import Player
+from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.matches.table import dealer, seat_connection
 from foldwise.matches.table.dealer import Dealer, MatchSettings
 from tests.support.places import GOLDEN
@@ -28,6 +32,11 @@ numHoleCards = 2
 numBoardCards = 0 3 1 1
 END GAMEDEF
 """
+
+
+PATIENT_SECONDS = 3600.0  # of players and dealers in a match that is not about time: however busy, no limit decides it
+PATIENT = {name: int(1000 * PATIENT_SECONDS) for name in ("response_ms", "hand_ms", "per_hand_ms")}
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -52,7 +61,7 @@ class Outcome:
 def make_settings(definition_text: str, hands: int, seed: int, **options: Any) -> MatchSettings:
     definition = parse_definition(definition_text, "test")
     names = tuple(("Alice", "Bob", "Carol", "Dave")[: definition.num_players])
-    return MatchSettings("match", "game", definition, hands, seed, names, **{"quiet": True, **options})
+    return MatchSettings("match", "game", definition, hands, seed, names, **{"quiet": True, **PATIENT, **options})
 
 
 async def open_seat(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -131,8 +140,28 @@ class Table:
     def num_seated(self) -> int:
         return len(self._dealer._seats)
 
+    async def play(self, *clients: Callable[[], Result]) -> list[Result]:
+        """What clients return that block, each in a thread; one that fails ends the match, so that no other waits for it."""
+
+        async def run(client: Callable[[], Result]) -> Result:
+            try:
+                return await asyncio.to_thread(client)
+            except BaseException:
+                self._task.cancel()
+                raise
+
+        return await asyncio.gather(*map(run, clients))
+
+    def client(self, seat: int, player: Player, definition: GameDefinition) -> Callable[[], ClientReport]:
+        """A player at a seat, for `play`."""
+        return partial(play_match, player, definition, "127.0.0.1", self.ports[seat], PATIENT_SECONDS)
+
+    async def seat(self, definition: GameDefinition, *players: Player) -> list[ClientReport]:
+        """A player at each seat, to the end of the match."""
+        return await self.play(*(self.client(seat, player, definition) for seat, player in enumerate(players)))
+
     async def finish(self) -> Outcome:
-        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a dealer that hangs gets there
+        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a hung dealer takes this long
         log = self._folder / f"{self._settings.name}.log"
         self.outcome.log = log.read_text(encoding="latin-1") if log.exists() else ""
         return self.outcome

@@ -287,6 +287,26 @@ def test_review_of_pasted_hands(page, table, holdem_strategy, tmp_path, capsys):
     assert "PHH" in page.inner_text("#notice")
 
 
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+@pytest.mark.parametrize(
+    "left, asked",
+    [("play", "opponents"), ("explore", "opponents"), ("watch", "matches"), ("train", "opponents")],
+)
+def test_an_answer_for_a_page_that_was_left_changes_nothing(page, table, left, asked):
+    """The server is slow to answer the first page, and quick to answer the one chosen after it."""
+    page.goto(f"{table.url}#{left}")
+    late = []
+    page.route(f"**/page/{asked}", lambda route: route.continue_() if late else late.append(route))
+    page.reload()
+    page.click("nav >> text=Review")
+    page.wait_for_selector("#judge option", state="attached")
+    with page.expect_response(f"**/page/{asked}"):
+        late[0].continue_()
+    page.evaluate("fetch('/page/opponents').then((answer) => answer.json())")  # comes after what was late
+    assert page.url.endswith("#review")
+    assert page.locator("#judge option").count() > 0
+
+
 def test_watch(page, runs):
     page.click("nav >> text=Watch")
     page.wait_for_selector("#watched-mean")

@@ -32,6 +32,7 @@ class Explore {
       say(error.message);
       return;
     }
+    if (this.closed) return;
     if (!offered.length) {
       this.place.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "No strategy to explore"), el("p", {}, "Start the server with one: foldwise serve STRATEGY")));
       return;

@@ -22,8 +22,8 @@ function route() {
   const title = page[0].toUpperCase() + page.slice(1);
   document.title = `${title} · foldwise`;
   document.getElementById("heading").textContent = title;
-  const place = document.getElementById("page");
-  place.replaceChildren();
+  const place = document.createElement("div"); // the page's own: what it draws once it has been left is not seen
+  document.getElementById("page").replaceChildren(place);
   leave = pages[page].show(place, new URLSearchParams(query || "")) || null;
 }
 

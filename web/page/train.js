@@ -21,6 +21,7 @@ class Drills {
     try {
       offered = (await ask("/page/opponents")).opponents.filter((one) => one.kind === "strategy");
     } catch (error) { say(error.message); return; }
+    if (this.closed) return;
     if (!offered.length) {
       this.place.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "No strategy to train with"), el("p", {}, "Start the server with one: foldwise serve STRATEGY")));
       return;

@@ -22,6 +22,7 @@ class Watch {
     if (this.closed) return;
     try {
       const found = await ask("/page/matches");
+      if (this.closed) return;
       const all = [...found.folders, ...found.feed];
       const held = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.match;
       this.matches.replaceChildren(...(all.length ? all.map((one) => el("li", {}, el("button", { type: "button", "data-match": one.id, "aria-pressed": String(this.current === one.id), onclick: () => this.open(one.id) },

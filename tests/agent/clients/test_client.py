@@ -1,6 +1,5 @@
-"""The client: plays every game without a fault, and answers on time whatever its player does."""
+"""The client plays every game without a fault, and answers on time whatever its player does."""
 
-import asyncio
 import socket
 import threading
 import time
@@ -217,9 +216,7 @@ async def test_every_bot_plays_every_game_without_a_fault(game, tmp_path):
     for number, name in enumerate(BOT_CODES):
         table = Table(make_settings(text, 6, number), tmp_path)
         bots = [Bot(name, 1), Bot("random", 2), Bot("strength", 3)][: definition.num_players]
-        reports = await asyncio.gather(
-            *(asyncio.to_thread(play_match, bot, definition, "127.0.0.1", port) for bot, port in zip(bots, table.ports))
-        )
+        reports = await table.seat(definition, *bots)
         outcome = await table.finish()
         assert outcome.completed
         assert outcome.complaints() == []

@@ -1,4 +1,4 @@
-"""The border of the match network: messages, addresses, and every subscriber under fire from random payloads."""
+"""Validation in the match network: messages, addresses, and every subscriber against random payloads."""
 
 import asyncio
 import base64
@@ -176,8 +176,18 @@ def test_a_flood_of_bad_messages_is_not_a_flood_of_lines(caplog):
     drops = DropLog()
     for _ in range(1000):
         drops.add("a/b", MessageError("no"))
-    assert drops.dropped == 1000
-    assert len(caplog.records) == DropLog.MOST_LINES + 1
+    drops.add("a/b", MessageError("never"))
+    assert [record.getMessage() for record in caplog.records] == [
+        "message on 'a/b' dropped: no",
+        "10 messages dropped: no",
+        "100 messages dropped: no",
+        "1000 messages dropped: no",
+        "message on 'a/b' dropped: never",
+    ]
+    for number in range(10_000):  # a reason of its own each time
+        drops.add("a/b", MessageError(f"no {number}"))
+    assert drops.dropped == 11_001
+    assert len(caplog.records) < DropLog.MOST_REASONS + 10
 
 
 class FeedDouble:

@@ -37,7 +37,7 @@ def quiet(text):
 
 
 def settings(hands=60, **options):
-    return make_settings(LEDUC.to_text(), hands, 7, response_ms=30_000, **options)
+    return make_settings(LEDUC.to_text(), hands, 7, **options)
 
 
 def bot(seat):
@@ -57,11 +57,13 @@ def deal(broker, config, folder, out=None, err=None, say=quiet):
 
 async def log_over_tcp(config, folder):
     table = Table(config, folder)
-    clients = [
-        asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", port) for seat, port in enumerate(table.ports)
-    ]
-    await asyncio.gather(*clients)
+    await table.seat(LEDUC, bot(0), bot(1))
     return (await table.finish()).log
+
+
+def play_at(seat, port):
+    """A bot at a dealer's port."""
+    return asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", port, SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ async def test_one_seat_over_tcp_and_one_over_mqtt(local_broker, tmp_path, tcp_l
     await until(lambda: out, "the port line")
     port = int(out[0].split()[0])
     sitting = asyncio.create_task(sit(broker, 1))
-    await within(asyncio.to_thread(play_match, bot(0), LEDUC, "127.0.0.1", port))
+    await within(play_at(0, port))
     assert await within(dealing)
     await within(sitting)
     assert (tmp_path / "match.log").read_text() == tcp_log
@@ -249,9 +251,7 @@ async def test_table_server_deals_match_after_match(tmp_path):
             if "waiting at ports" in line and line not in seated:
                 seated.add(line)
                 for seat, port in enumerate(line.partition("ports ")[2].split()):
-                    clients.append(
-                        asyncio.create_task(asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", int(port)))
-                    )
+                    clients.append(asyncio.create_task(play_at(seat, int(port))))
         return serving.done()
 
     await until(seat_players, "three matches")
@@ -299,18 +299,16 @@ async def test_a_taken_port_holds_up_its_own_table_only(tmp_path, monkeypatch):
         base = make_settings(LEDUC.to_text(), 5, 7, ports=(port, 0))
         serving = asyncio.create_task(TableServer(base, 2, 2, tmp_path, status.append, quiet).run())
 
-        async def play_at(table):
+        async def play_through(table):
             await until(lambda: any(f"{table}: seed" in line for line in status), f"{table} open")
             line = next(line for line in status if f"{table}: seed" in line)
             ports = map(int, line.partition("ports ")[2].split())
-            await asyncio.gather(
-                *(asyncio.to_thread(play_match, bot(seat), LEDUC, "127.0.0.1", at) for seat, at in enumerate(ports))
-            )
+            await asyncio.gather(*(play_at(seat, at) for seat, at in enumerate(ports)))
 
-        await play_at("table 2")
+        await play_through("table 2")
         await until(lambda: any("5 hands" in line for line in status), "the second table's match")
         assert any("table 1" in line and "is taken" in line for line in status)
-    await play_at("table 1")
+    await play_through("table 1")
     assert await within(serving) == 0
     assert status[-1] == "2 matches completed, 0 failed"
 
@@ -370,7 +368,7 @@ def user(broker, name):
 
 @mosquitto_only
 async def test_seat_cannot_read_nor_answer_for_another(guarded_broker):
-    """What should not come is followed on the same connection by what should."""
+    """Each message that must not arrive is followed, on the same connection, by one that must."""
     topics = user(guarded_broker, "dealer").topics
     everything = ["foldwise/#", topics.seat("demo", 2, "states", "+"), topics.seat("demo", 1, "states", "+")]
     async with (
