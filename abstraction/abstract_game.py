@@ -14,18 +14,16 @@ import xxhash
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.deal_kernels import draw_categories
 from foldwise.abstraction.deals.joint_deals import JointDeals
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 from foldwise.game.trees.tree import Tree
 from foldwise.game.trees.tree_kernels import DECISION
-
-Int = npt.NDArray[np.int32]
 
 
 class Matrices(Protocol):
     """What exact solvers and best responses need to know about chance: matrices over pairs of buckets."""
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
 
     @property
@@ -37,8 +35,8 @@ class Matrices(Protocol):
         """Per street and detail, probability times outcome to player 0: [n0, n1]."""
 
     @property
-    def parents(self) -> list[list[Int]] | None:
-        """Per street after the first and per player, each bucket's bucket on the street before; None if it forgets."""
+    def parents(self) -> list[list[Ints]] | None:
+        """Per street after the first and per player, each bucket's bucket on the street before; None if buckets forget it."""
 
     @property
     def boards_counted(self) -> int | None:
@@ -49,7 +47,7 @@ class DealSource(Protocol):
     """Where an abstract game's deals come from."""
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
 
     @property
@@ -58,22 +56,22 @@ class DealSource(Protocol):
 
     @property
     def joint(self) -> JointDeals | None:
-        """The exact joint distribution, where it is known."""
+        """The exact joint distribution, if it is known."""
 
     @property
     def matrices(self) -> Matrices | None:
-        """The joint distribution as matrices, where there are any."""
+        """The joint distribution as matrices, if there are any."""
 
     @property
     def fingerprint(self) -> str:
         """A hash of what the deals are made from."""
 
-    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Ints, outcome_rows: Ints) -> None:
         """Fill `buckets` [B, 2, S] and `outcome_rows` [B] with independent deals."""
 
 
 def hash_arrays(*arrays: npt.NDArray[Any]) -> str:
-    """A hash of what arrays hold, their types and shapes."""
+    """A hash of arrays: contents, types and shapes."""
     digest = xxhash.xxh3_128()
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -92,7 +90,7 @@ class JointSource:
         return self.joint
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         return self.joint.num_buckets
 
     @property
@@ -104,7 +102,7 @@ class JointSource:
         parts = (self.joint.buckets, self.joint.outcome_row, self.joint.probability, self.joint.outcomes)
         return hash_arrays(*parts)
 
-    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Ints, outcome_rows: Ints) -> None:
         keep, other = self.joint.alias
         draw_categories(rng, keep, other, self.joint.buckets, self.joint.outcome_row, buckets, outcome_rows)
 
@@ -139,7 +137,7 @@ class AbstractGame:
         """Nodes on the longest path."""
         parent = self.tree.parent
         longest, end = 1, 1
-        while end < len(parent):  # the children of a breadth-first level stand right behind it
+        while end < len(parent):  # a breadth-first level is followed by its children
             end = int(np.searchsorted(parent, end, side="left"))
             longest += 1
         return longest
@@ -148,7 +146,7 @@ class AbstractGame:
 def make_abstract_game(
     name: str, tree: Tree, deals: DealSource, unit_chips: int, cards: CardAbstraction | None = None
 ) -> AbstractGame:
-    """Give every decision node its rows, one after the other in the order of the nodes."""
+    """Assign rows to every decision node, in the order of the nodes."""
     nodes = tree.nodes.copy()
     is_decision = nodes["kind"] == DECISION
     player, street = nodes["player"][is_decision], nodes["street"][is_decision]

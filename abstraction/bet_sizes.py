@@ -51,7 +51,7 @@ def parse_sizes(text: str) -> tuple[tuple[BetSize, ...], ...]:
 
 
 def make_menu(first: Sequence[str], second: Sequence[str], all_in_share: float) -> BetMenu:
-    """The menu of two players from their texts, one a street."""
+    """The menu of two players from their texts, one per street."""
     return BetMenu(
         sizes=tuple(tuple(parse_sizes(text) for text in texts) for texts in (first, second)),
         all_in_share=all_in_share,

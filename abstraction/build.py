@@ -1,4 +1,4 @@
-"""From a config to its card abstraction and its abstract game, reusing what is built."""
+"""From a config to its card abstraction and its abstract game, reusing what is already built."""
 
 import contextlib
 import hashlib
@@ -42,14 +42,14 @@ def is_holdem(game: PokerGame) -> bool:
 
 
 def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
-    """The card abstraction of a config: from the cache, or built into it, by one process at a time.
+    """The card abstraction of a config: from the cache, or built and cached, by one process at a time.
 
     A damaged one is built again.
     """
     digest = hashlib.sha256(f"{source_hash(build_cards.__module__)} {config.model_dump_json()}".encode())
     folder = cache_folder() / "cards" / digest.hexdigest()[:16]
     if (folder / MANIFEST).exists():
-        with contextlib.suppress(FormatError):  # damaged, or just now being built again: found out in our turn
+        with contextlib.suppress(FormatError):  # damaged, or being rebuilt: checked again once we hold the lock
             return CardAbstraction.load(folder)
     with taking_turns(folder):
         if (folder / MANIFEST).exists():
@@ -75,7 +75,7 @@ def config_tree(config: AbstractionConfig) -> Tree:
 
 
 def config_cards(config: AbstractionConfig) -> CardConfig | None:
-    """The card abstraction a config asks for; None where a toy game's deals are all told apart."""
+    """The card abstraction a config asks for; None for a toy game whose deals are all kept apart."""
     game = config.find_game()
     if isinstance(game, BluffGame) or not is_holdem(game):
         return None

@@ -1,4 +1,4 @@
-"""The bucket of typed cards in a solved strategy, however its cards are grouped."""
+"""The bucket of given cards in a solved strategy, whatever its card abstraction."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -29,7 +29,7 @@ class CardLookup(Protocol):
 
 
 def open_card_lookup(strategy: Strategy) -> CardLookup:
-    """What the strategy's cards were bucketed by; a card abstraction is checked, and stays mapped."""
+    """The lookup a strategy was solved with; a card abstraction is verified and memory-mapped."""
     if strategy.manifest.cards is None:
         return enumerated_views(strategy.abstraction_config())
     cards = CardAbstraction.load(strategy.folder / CARDS)

@@ -1,4 +1,4 @@
-"""What a config file says about the abstract game: the game, its cards and its bets. Unknown keys are refused."""
+"""The part of a config file that defines the abstract game: the game, its cards and its bets. Unknown keys are refused."""
 
 import tomllib
 from pathlib import Path
@@ -22,7 +22,7 @@ class Strict(BaseModel):
 
 
 class Bets(Strict):
-    """Bet sizes, one text a street, in the language of `abstraction.bet_sizes`."""
+    """Bet sizes, one text per street, in the language of `abstraction.bet_sizes`."""
 
     streets: tuple[str, ...] = ()
     player_0: Annotated[tuple[str, ...], Field(description="instead of `streets`, for the big blind")] = ()
@@ -61,7 +61,7 @@ class AbstractionConfig(Strict):
     ] = None
 
     def find_game(self) -> Game:
-        """The game, of its definition where that is kept."""
+        """The game, from its stored definition if there is one."""
         if self.definition is None:
             return find_game(self.game)
         return file_game(Path(self.game), parse_definition(self.definition, source=self.game))
@@ -94,7 +94,7 @@ class AbstractionConfig(Strict):
                 )
 
 
-_MAX_CHARACTERS = 1 << 16  # of a config: the parser takes the square of what a hostile one has
+_MAX_CHARACTERS = 1 << 16  # of a config: parsing a hostile one takes quadratic time
 Config = TypeVar("Config", bound=AbstractionConfig)
 
 
@@ -117,7 +117,7 @@ def read_config(path: Path, model: type[Config], overrides: dict[str, Any]) -> C
             f"config {str(path)!r}: {error.strerror}: give the path of a config, see configs/"
         ) from None
     except ValueError as error:  # not TOML, not text, or a number of thousands of digits
-        if "integer string conversion" in str(error):  # Python's own limit, which it would have us raise
+        if "integer string conversion" in str(error):  # Python's own limit
             raise DefinitionError(
                 f"config {str(path)!r} holds a number of thousands of digits: give a smaller one"
             ) from None

@@ -27,10 +27,10 @@ def config_problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as an error may quote it: on one line, and not for pages."""
+    """A value as quoted in an error: short and on one line."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, or nested as deep
+    except (ValueError, RecursionError):  # a number with thousands of digits, or very deep nesting
         return "more than can be shown"
     return text if len(text) <= 200 else f"{text[:200]}..."
 
@@ -56,7 +56,7 @@ def _did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The models an annotation speaks of, in unions and sequences too."""
+    """The models an annotation refers to, in unions and sequences too."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [found for part in get_args(annotation) for found in _models_in(part)]

@@ -1,7 +1,7 @@
 """How a strategy may be named: its folder, a packed file, or `default`, the packed one that comes with foldwise.
 
-What is packed is unpacked at its first use into the cache, under the file's digest, and checked whenever it is named
-again: a folder damaged since is made anew.
+A packed strategy is unpacked into the cache at first use, under the file's digest, and verified at every later use: a
+folder damaged since is made again.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ def default_file() -> Path:
 
 
 def is_strategy_name(text: str) -> bool:
-    """Whether a text names a strategy by itself, as `default` does: other texts may be anything."""
+    """Whether a text is a strategy's name on its own, as `default` is."""
     return (Path(text) / _MANIFEST).is_file() or _packed_file(text) is not None
 
 
 def find_strategy(text: str | Path, report: "Report | None" = None) -> Path:
-    """The folder of a strategy. A folder called `default` comes before the name; what is neither stays as it is."""
+    """The folder of a strategy. An existing folder called `default` takes precedence; other text is a path."""
     file = None if (Path(text) / _MANIFEST).is_file() else _packed_file(str(text))
     return Path(text) if file is None else _unpacked(file, report)
 
@@ -49,7 +49,7 @@ def _packed_file(text: str) -> Path | None:
 
 
 def _unpacked(file: Path, report: "Report | None") -> Path:
-    # What computes is imported only here: most names are folders, and a name is read by every command.
+    # Slow imports are made only here: most names are folders, and every command reads names.
     from foldwise.abstraction.packed_strategy import read_packed, unpack
     from foldwise.game.compiled import cache_folder
 
@@ -66,7 +66,7 @@ def _unpacked(file: Path, report: "Report | None") -> Path:
             log.warning("%s; unpacking it again", error)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name until it is whole: of two that unpack at once, the second finds the first one's and keeps it.
+        # Under a temporary name until complete: if two processes unpack at once, the second keeps the first one's folder.
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             unpack(packed, temporary, report)
@@ -84,7 +84,7 @@ def _unpacked(file: Path, report: "Report | None") -> Path:
 
 
 def _check(folder: Path) -> None:
-    """Read an unpacked strategy through, its cards too."""
+    """Verify an unpacked strategy completely, cards included."""
     from foldwise.abstraction.card_lookup import open_card_lookup
     from foldwise.abstraction.strategy import Strategy
 

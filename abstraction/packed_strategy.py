@@ -1,4 +1,4 @@
-"""A strategy in one small file: eight bits or fewer a probability, compressed, unpacked into a folder that can be played.
+"""A strategy in one small file: at most eight bits per probability, compressed, unpacked into a folder to be played.
 
 The file holds only what cannot be made again. Its first line says what it is and has the SHA-256 of all that follows;
 the second is a JSON manifest (`PackedManifest`: how the strategy was solved, and hashes of tree and cards); the rest is
@@ -82,7 +82,7 @@ def row_levels(tree: Tree, stored: npt.NDArray[Any], levels: int) -> Levels:
         top = rows.max(axis=1, keepdims=True)
         shares = np.divide(rows, top, out=np.zeros_like(rows), where=top > 0.0)
         whole = np.floor(levels * shares + 0.5)
-        # Next to the top is not the top: purification must not find a tie where there was none.
+        # An action next to the top level must not reach it: purification would find a tie where there was none.
         whole = np.where(rows < top, np.minimum(whole, levels - 1), whole)
         out[first:last] = whole.ravel()
     return out
@@ -115,7 +115,7 @@ def pack(strategy: Strategy, path: Path, levels: int, packed_by: str) -> PackedM
 
 
 def read_packed(path: Path) -> PackedStrategy:
-    """Read a packed strategy and hold it against its checksum."""
+    """Read a packed strategy and verify its checksum."""
     head, _, body = path.read_bytes().partition(b"\n")
     if head != MAGIC + hashlib.sha256(body).hexdigest().encode():
         raise FormatError(f"{str(path)!r} is damaged: its checksum is not the one it begins with; {_REMEDY}")
@@ -129,7 +129,7 @@ def read_packed(path: Path) -> PackedStrategy:
 
 
 def unpack(packed: PackedStrategy, folder: Path, report: Report | None = None) -> None:
-    """Write the strategy's folder, with the tree and the buckets made anew."""
+    """Write the strategy's folder, with the tree and the buckets built again."""
     solved = packed.manifest.solved
     game = build_abstract_game(solved_config(solved, str(packed.path)), report)
     _check_game(packed, game)
@@ -159,5 +159,5 @@ def _check_game(packed: PackedStrategy, game: AbstractGame) -> None:
 
 
 def _cards_hash(cards: CardAbstraction | None) -> str | None:
-    """Of what the buckets are, not of how they were asked for: a new key of the config leaves it as it is."""
+    """A hash of the buckets themselves, not of the config that made them: a new config key does not change it."""
     return None if cards is None else hash_arrays(*(array for _, array in sorted(cards.arrays().items())))

@@ -21,7 +21,7 @@ def shipped_configs() -> dict[str, Path]:
 
 
 def find_config(text: str) -> Path:
-    """The file of a shipped config's name, or of a path; `DefinitionError` where there is neither."""
+    """The file of a shipped config's name or of a path; `DefinitionError` if there is neither."""
     path = Path(text)
     if path.is_file():
         return path
@@ -36,6 +36,6 @@ def find_config(text: str) -> Path:
 
 
 def about_config(path: Path) -> str:
-    """What a config is for: the comment it begins with."""
+    """What a config is for: its leading comment."""
     lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
     return " ".join(line.lstrip("# ").rstrip() for line in lines)

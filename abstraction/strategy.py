@@ -50,7 +50,7 @@ class Evaluation(BaseModel):
     iterations: int
     nodes: int
     seconds: float
-    exploitability_mbb: float | None = None  # None where there is no exact best response
+    exploitability_mbb: float | None = None  # None without an exact best response
     mean_regret_mbb: float | None = None  # mean positive regret, reported instead
 
 
@@ -80,7 +80,7 @@ class StrategyManifest(BaseModel):
 
 
 class Strategy:
-    """A strategy folder, mapped into memory. Its tree is checked, and the numbers in it: kernels trust what it says."""
+    """A strategy folder, memory-mapped. Its tree is checked, numbers included, because kernels trust it."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -115,7 +115,7 @@ class Strategy:
 
     @property
     def stored(self) -> npt.NDArray[Any]:
-        """The probabilities as they are in the file: float64, or integers that are shares of their row's sum."""
+        """The probabilities as stored: float64, or integers that are shares of their row's sum."""
         return self._stored
 
     def verify(self) -> None:
@@ -124,7 +124,7 @@ class Strategy:
             verify_array(self.folder, entry)
 
     def check_rows(self, num_buckets: Sequence[int]) -> None:
-        """Whether the probabilities have a row for every bucket of every decision; `num_buckets` by street."""
+        """Check that the probabilities have a row for every bucket of every decision; `num_buckets` by street."""
         nodes = self.tree.nodes[self.tree.nodes["kind"] == DECISION]
         if not len(nodes):
             return
@@ -193,7 +193,7 @@ def pack_strategy(
 
 
 def keep_cards(folder: Path, cards: CardAbstraction) -> None:
-    """Put the card abstraction into a strategy folder. A strategy over other cards goes first: it could not be played."""
+    """Put the card abstraction into a strategy folder; a strategy over other cards, now unplayable, is removed first."""
     if not cards.is_at(folder / CARDS):
         (folder / MANIFEST).unlink(missing_ok=True)
         sync_folder(folder)
@@ -218,7 +218,7 @@ def save_strategy(
 def commit_strategy(
     folder: Path, game: AbstractGame, stored: npt.NDArray[Any], reached: int, fields: dict[str, Any]
 ) -> StrategyManifest:
-    """Write a packed strategy and commit it. `fields` are the manifest's but for the arrays and the counts made here."""
+    """Write a packed strategy and commit it. `fields` are the manifest's, except the arrays and counts made here."""
     arrays = {"probabilities": stored, **game.tree._asdict()}
     version = fields["iterations"]
     entries = {name: write_array(folder, f"{name}-{version}", array) for name, array in arrays.items()}

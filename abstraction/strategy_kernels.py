@@ -15,7 +15,7 @@ def later_sum(table, at, earlier, entry, share):
     """The strategy sum at `at` of a table, without what was there before."""
     if earlier is None:
         return table[at]
-    # Threads that write over each other's additions can take a sum back below its copy: by a visit or two, not more.
+    # Threads that overwrite each other's additions can leave a sum a visit or two below its copy.
     return max(table[at] - share * earlier[entry], 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Work in blocks on all cores: threads that call kernels, which run without the GIL."""
+"""Work in blocks on all cores, by threads that call kernels, which release the GIL."""
 
 import os
 from collections.abc import Callable

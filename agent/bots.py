@@ -17,13 +17,13 @@ BOT_CODES = {
     "call": kernels.CALL_BOT,  # checks and calls
     "fold": kernels.FOLD_BOT,  # folds whenever it faces a bet
     "raise": kernels.RAISE_BOT,  # the smallest raise whenever one is possible
-    "random": kernels.RANDOM_BOT,  # one in ten folds, half calls, the rest raises of any size
+    "random": kernels.RANDOM_BOT,  # folds 10%, calls 50%, else raises by any legal amount
     "strength": kernels.STRENGTH_BOT,  # bets by sampled hand strength, calls by pot odds
 }
 
 
 class BotScratch(NamedTuple):
-    """Memory a bot's decision works in."""
+    """Scratch memory for a bot's decision."""
 
     deck: npt.NDArray[np.int64]  # [52]
     hand: npt.NDArray[np.int64]  # [10]
@@ -35,7 +35,7 @@ def make_scratch() -> BotScratch:
 
 
 def decision_number(betting: BettingState) -> int:
-    """Actions so far in the hand: with the hand's number, the counter of a decision's random numbers."""
+    """Actions so far in the hand; together with the hand's number it is the counter of a decision's random numbers."""
     return sum(map(len, betting.actions))
 
 
@@ -55,7 +55,7 @@ class Bot:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Load the compiled decision now: the first answer of a match must not wait for it."""
+        """Compile the decision now, so that the first answer of a match is not delayed."""
         spot = (0, 0, 0, 0, 0, 1)
         self._deck = np.arange(52)
         kernels.choose(

@@ -15,7 +15,7 @@ _TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 @kernel
 def unit_draw(bits, index):
-    """Number `index` of a row of uniform floats in [0, 1) that belongs to one decision."""
+    """Number `index` of the uniform floats in [0, 1) that belong to one decision."""
     return np.float64(split_mix(bits, index + 1) >> np.uint64(11)) * _TO_UNIT
 
 
@@ -47,7 +47,7 @@ def win_chance(tables, deck, cards, num_hole, num_board, full_board, num_opponen
         board = board_word
         for i in range(to_come):
             board += words[scratch.deck[i]]
-        # A hand is the sum of its cards' words; only one with a flush is looked at card by card.
+        # A hand is the sum of its cards' words; only a flush is examined card by card.
         for i in range(num_board):
             scratch.hand[num_hole + i] = cards[num_hole + i]
         for i in range(to_come):
@@ -102,7 +102,7 @@ def choose(bot, seed, hand, decision, spot, raises, tables, deck, cards, num_hol
     if to_call == 0:
         wants_bet = strength > 0.6 or chance < 0.08
         return (RAISE, raise_to) if wants_bet and largest > 0 else (CALL, 0)
-    # Each raise in the round tells of a better hand than a random one.
+    # Each raise in the round suggests a better hand than a random one.
     if largest > 0 and strength > 0.7 + 0.07 * raises:
         return RAISE, raise_to
     needed = to_call / (pot + to_call) + 0.05 * (raises - 1)

@@ -1,4 +1,4 @@
-"""The pictures of docs/browser.md: every page of `foldwise serve` in a real browser, as a person leaves it.
+"""The pictures of docs/browser.md: every page of `foldwise serve` in a real browser, after some use.
 
     python benchmarks/browser_pictures.py STRATEGY [-o DIR] [--all]
 
@@ -38,7 +38,7 @@ _COLOURS = 256
 
 @contextlib.contextmanager
 def serving(strategy: Path, folder: Path) -> Iterator[str]:
-    """A server of its own, with two matches to watch."""
+    """A running server with two matches to watch."""
     runs = folder / "runs"
     for name, opponent, hands in (("against-rules", "bot:strength", 1000), ("against-caller", "bot:call", 400)):
         words = [
@@ -83,7 +83,7 @@ def sit_down(page: Page) -> None:
 
 
 def step(page: Page, selector: str) -> None:
-    """Click, and wait until the table has changed and somebody may click again."""
+    """Click, and wait until the table has changed and accepts the next click."""
     before = page.inner_text(".story"), page.inner_text("#hands")
     page.click(selector)
     page.wait_for_function(

@@ -54,7 +54,7 @@ def percentile(strength: HandStrength) -> None:
     build("two rounds, 5 nested (two-nl)", cards("percentile", 5, "percentile-nested", 2), strength)
     rng = np.random.default_rng(4)
     broken = 0
-    for _ in range(2000):  # a better hand on the same board never falls in a lower bucket
+    for _ in range(2000):  # a better hand on the same board must not fall into a lower bucket
         size = int(rng.choice([3, 4, 5]))
         dealt = rng.choice(52, 4 + size, replace=False).tolist()
         board, street = dealt[4:], size - 2
@@ -127,7 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     jobs = {"percentile": percentile, "kmeans": kmeans, "hierarchical": clusters}
     parser.add_argument("job", nargs="*", default=[], choices=[*jobs, []], help="all three by default")
-    sys.stdout.reconfigure(line_buffering=True)  # long jobs: show each line when it is there
+    sys.stdout.reconfigure(line_buffering=True)  # long jobs: print each line at once
     strength = HandStrength()
     for job in parser.parse_args().job or jobs:
         jobs[job](strength)

@@ -1,4 +1,4 @@
-"""Work out anew what memory the shipped configs need, and write it to configs/memory.json.
+"""Compute again how much memory the shipped configs need, and write it to configs/memory.json.
 
 Run it when a config or the size of the solver's tables changes: python benchmarks/config_memory.py
 """

@@ -1,6 +1,6 @@
-"""An OpenSpiel game that counts the decisions and ends its solvers visit, which they do not tell themselves.
+"""An OpenSpiel game that counts the decisions and ends its solvers visit, which they do not report.
 
-A Python game that hands everything on to the game it wraps. It is slow, and meant for counting only: with the same seed a
+A Python game that forwards everything to the game it wraps. It is slow, and meant for counting only: with the same seed a
 solver walks the same nodes on the game itself, which can then be timed.
 """
 
@@ -20,7 +20,7 @@ class Counter:
 
 
 class _Observer:
-    """What OpenSpiel asks for the text of an infoset; a solver asks once a decision."""
+    """The observer OpenSpiel uses for the text of an infoset, once per decision."""
 
     tensor = None
 

@@ -55,7 +55,7 @@ def exact_config(seed: int = 1, **options: Any) -> RunConfig:
 
 
 def measure(game: AbstractGame, config: RunConfig, cores: int, seconds: float, address: str | None) -> dict[str, float]:
-    """Nodes a second by the clock, once warm; and who waited."""
+    """Nodes per second of wall time after warm-up, and who waited."""
     available = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, available[:cores])  # threads and Ray's processes inherit it
     try:
@@ -63,7 +63,7 @@ def measure(game: AbstractGame, config: RunConfig, cores: int, seconds: float, a
             run = DistributedRun(game, config, Path(folder), False, address)
             try:
                 head = run.head
-                head.advance(2000)  # tables touched, batches at their size
+                head.advance(2000)  # warm up: tables touched, batches at full size
                 nodes, waiting, start = head.nodes, head.waiting_seconds, time.perf_counter()
                 processor = time.process_time()
                 while time.perf_counter() - start < seconds:
@@ -95,7 +95,7 @@ def compare_rates(game: AbstractGame, seconds: float, turns: int, address: str |
             flush=True,
         )
     print(f"{label}: 2 on 2 against 1 on 1: {best[2]['rate'] / best[1]['rate']:.2f}x", flush=True)
-    if address is None:  # on Ray the children's processor time is in other processes
+    if address is None:  # on Ray the children's CPU time is in other processes
         ratio = best[2]["processor_rate"] / best[1]["processor_rate"]
         print(f"{label}: nodes a second of processor time, 2 children against 1: {ratio:.2f}x", flush=True)
 

@@ -1,4 +1,4 @@
-"""Hand strength of all four streets: time and memory of the tables, and their truth.
+"""Hand strength of all four streets: time and memory of the tables, and a check of their values.
 
 python benchmarks/hand_strength.py             tables from the cache, or built into it
 python benchmarks/hand_strength.py --fresh     tables built into a temporary folder, timed

@@ -2,7 +2,7 @@
 
     python benchmarks/hands_per_second.py [HANDS]
 
-The floor is what three processes that only pass short lines over loopback reach in plain Python: a match over tcp
+The floor is the rate of three processes that only pass short lines over loopback in plain Python: a match over tcp
 cannot be faster than that, whatever its dealer and players do. Best of three; other work on the machine lowers all.
 """
 

@@ -1,4 +1,4 @@
-"""Bots at the HTTP door: hands a second, times of an answer, memory of the server.
+"""Bots at the HTTP interface: hands per second, response times, memory of the server.
 
     python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast] [--save]
 

@@ -6,7 +6,7 @@ FOLDER holds `turn.txt` and `river.txt` as public data of Brown and Sandholm's s
 Sandholm-Lab/LibratusEndgames): a state of heads-up no-limit hold'em (50/100, 20,000 chips) with the probability of each
 player reaching it with each hand. The data is not part of this project. Figures: docs/subgames.md.
 
-An iteration walks every river once; with --rivers 8 that are six updates of the turn. Per cent of the pot.
+An iteration walks every river once; with --rivers 8 that is six updates of the turn. Per cent of the pot.
 """
 
 import argparse

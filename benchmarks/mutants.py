@@ -24,8 +24,8 @@ from foldwise.game.compiled import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/mappings/*.py", "matches/scoring/*.py")
-LATEST_SECONDS = 3600.0  # for what waits without working
-_SPARE_CPU_SECONDS = 120  # and five times what the tests take on the unchanged code
+LATEST_SECONDS = 3600.0  # for a test that hangs without using CPU
+_SPARE_CPU_SECONDS = 120  # plus five times what the tests take on the unchanged code
 _BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 _COMPARED = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "=="}
 _CALLED = {"min": "max", "max": "min"}
@@ -99,7 +99,7 @@ def find_mutants(path: Path) -> Iterator[Mutant]:
 
 
 def _in_functions(tree: ast.AST) -> Iterator[ast.AST]:
-    """What functions do: no annotations, defaults or decorators, nothing that only words an error."""
+    """The code inside functions: no annotations, defaults or decorators, and no error messages."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             waiting: list[ast.AST] = list(function.body)
@@ -150,7 +150,10 @@ class Copy:
         self.folder = folder / "checkout"
         self._cache = folder / "cache"
         (self._cache / "numba").mkdir(parents=True)
-        for kept in [*cache_folder().iterdir(), *cache_folder().glob("numba/*")]:  # what is unchanged is not made again
+        for kept in [
+            *cache_folder().iterdir(),
+            *cache_folder().glob("numba/*"),
+        ]:  # unchanged results are not made again
             if kept.name != "numba":
                 (self._cache / kept.relative_to(cache_folder())).symlink_to(kept)
         names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -186,12 +189,12 @@ class Copy:
         return list((self._cache / "numba").glob("*"))
 
     def _test(self, tests: tuple[str, ...], cpu_seconds: int | None) -> tuple[int, str, float]:
-        """Exit code, output and CPU seconds; beyond the limit the kernel ends it, however busy the machine is."""
+        """Exit code, output and CPU seconds; the kernel ends a run beyond the CPU limit, however busy the machine is."""
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.folder / "src"),
             "FOLDWISE_CACHE": str(self._cache),
-            "NUMBA_OPT": "1",  # most of the time goes into compiling what is run for a moment
+            "NUMBA_OPT": "1",  # most of the time is spent compiling code that runs briefly
         }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -228,7 +231,7 @@ def main() -> int:
     chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
     outcomes: list[Outcome] = []
     for mutant in chosen:
-        tests_of(mutant.file)  # found now: the checkout may change while its copy is tested
+        tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
         copy = Copy(Path(folder))
         for mutant in chosen:

@@ -1,4 +1,4 @@
-"""Put the measured figures into the documentation: `make pages`; with `--check` only say which pages are behind.
+"""Put the measured figures into the documentation: `make pages`; with `--check` only report outdated pages.
 
 A page holds prose, and marked places that are filled here:
 
@@ -38,7 +38,7 @@ def pages(root: Path = ROOT) -> Iterator[Path]:
 
 
 def fill(text: str, page: Path, records: dict[str, Record], claims: dict[str, Any]) -> str:
-    """The page with every marked place made anew."""
+    """The page with every marked place filled again."""
 
     def replace(place: re.Match[str]) -> str:
         opening, kind, words, closing = place.groups()

@@ -2,7 +2,7 @@
 
     python benchmarks/pictures.py [STRATEGY]      # by default runs/demo/strategy, which `make demo` writes
 
-Screenshots need playwright and a chromium; without one they are left out, and that is said.
+Screenshots need playwright and a chromium; without one they are skipped with a message.
 """
 
 import shutil
@@ -28,7 +28,7 @@ def run(*words: object) -> None:
 
 
 def shrink(path: Path) -> None:
-    """Few colours are enough, and keep the repository small."""
+    """Reduce the colours, to keep the repository small."""
     Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
 
 

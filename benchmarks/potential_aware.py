@@ -1,4 +1,4 @@
-"""How near the fast earth mover's distance of potential-aware buckets is to the exact one on real hands, and their times.
+"""How close the fast earth mover's distance of potential-aware buckets is to the exact one on real hands, and its speed.
 
 Usage: python benchmarks/potential_aware.py [--flops 4] [--clusters 200] [--pairs 200]
 

@@ -1,4 +1,4 @@
-"""What changes of a preset are worth: each is solved over as many nodes, then played against by local best response.
+"""What changes of a preset are worth: each is solved over the same number of nodes, then measured by local best response.
 
 Usage: python benchmarks/presets.py [--nodes 2e9] [--hands 5000] [--from turn preflop] CONFIG[,KEY=VALUE...] ...
 

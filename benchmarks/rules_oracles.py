@@ -53,7 +53,7 @@ def random_action(state: BettingState, rng: Random) -> Action:
 
 
 def _deal_board(other: Any, board: tuple[int, ...], dealt: int, wanted: int) -> int:
-    """Put out the board up to `wanted` cards. The burnt cards stay unknown: the ACPC burns none."""
+    """Deal the board up to `wanted` cards. Burnt cards stay unknown: the ACPC burns none."""
     while dealt < wanted:
         new = 3 if dealt == 0 else 1
         other.burn_card("??")

@@ -47,7 +47,7 @@ OPTIONS = WalkOptions(
     sum_scale=1.0,
 )
 RUNS = {"external": run_external, "average": run_average, "outcome": run_outcome, "chance": run_chance}
-_OUR_REPEATS = 20  # of a race that takes us a twentieth of a second
+_OUR_REPEATS = 20  # of a race in which ours takes a twentieth of a second
 NUM_NESTED = 5  # buckets a street, each split into as many on the next
 
 
@@ -77,7 +77,7 @@ class Bench:
     def __init__(self, game: AbstractGame, num_threads: int, dtype: npt.DTypeLike = np.float64):
         self.game = game
         self.table = np.empty(2 * game.num_entries, dtype=dtype)
-        self.table.fill(0.0)  # touched, so that no walk pays for the first page faults
+        self.table.fill(0.0)  # touched, so that no walk includes the first page faults
         self._frames = [make_frames(game) for _ in range(num_threads)]
         self._states = make_states(1, num_threads)
 

@@ -1,7 +1,7 @@
 """What search wins from its own blueprint, by turn roots: `python benchmarks/search_roots.py STRATEGY [--save]`.
 
-Both seats of every root are searched in turn; the pair of a root's two gains is one observation. Figures by hand count
-the hands that never come to a turn with zero.
+Both seats of every root are searched in turn; the pair of a root's two gains is one observation. Figures per hand count
+hands that never reach a turn as zero.
 """
 
 import argparse

@@ -23,7 +23,7 @@ from pathlib import Path
 from foldwise.cli.support.local_broker import LocalBroker
 
 TOKEN = f"FOLDWISE_SOAK={secrets.token_hex(8)}"
-GONE_SECONDS = 120.0  # for what a killed process leaves running to notice and end
+GONE_SECONDS = 120.0  # for the children of a killed process to notice and exit
 LATEST_SECONDS = 900.0  # for one round's match or comparison: beyond it something hangs
 HANDS = 3000
 
@@ -59,12 +59,12 @@ class Part:
 
     @property
     def life(self) -> tuple[str, int]:
-        """This process of the part: another after each start."""
+        """Identifies the current process of the part; it changes with each start."""
         return self.name, self.process.pid
 
 
 def our_processes() -> dict[int, str]:
-    """All processes that were started here, whoever their parent is now."""
+    """All processes that were started here, whatever their parent is now."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -77,7 +77,7 @@ def our_processes() -> dict[int, str]:
 
 
 class Soak:
-    """The plan: what is killed when comes from the seed, how far the victim had got does not."""
+    """The plan: the seed decides what is killed and when, but not how far the victim had got."""
 
     def __init__(self, folder: Path, seed: int):
         self._folder = folder
@@ -132,7 +132,7 @@ class Soak:
 
 
 class BrokerPart(Part):
-    """The broker, as a part: it comes back at its port."""
+    """The broker as a part: it restarts on the same port."""
 
     def __init__(self, broker: LocalBroker):
         self._broker = broker
@@ -150,7 +150,7 @@ class BrokerPart(Part):
 
 
 class Memory:
-    """What each process holds, round by round: one that is killed begins anew."""
+    """Memory of each process, round by round; a killed one starts a new series."""
 
     def __init__(self) -> None:
         self._lives: dict[tuple[str, int], list[int]] = {}
@@ -162,7 +162,7 @@ class Memory:
                 self._lives.setdefault(part.life, []).append(int(status[status.index("VmRSS:") + 1]))
 
     def longest(self) -> dict[str, list[int]]:
-        """Of every part the life of most rounds: KB after each."""
+        """For every part its longest life: KB after each round."""
         ordered = sorted(self._lives.items(), key=lambda life: len(life[1]))
         return {name: seen for (name, _), seen in ordered}
 
@@ -183,7 +183,7 @@ def run(seconds: float, seed: int, folder: Path) -> dict[str, object]:
     whole = folder / "whole"
     began = time.monotonic()
     subprocess.run(foldwise(*match, "--over", "tcp", "-o", whole), check=True, capture_output=True)
-    match_seconds = time.monotonic() - began  # killed about once in so long, on a machine of any speed
+    match_seconds = time.monotonic() - began  # kill about once in this time, so that any machine makes progress
     expected_logs = {path.name: _states(path) for path in whole.glob("*.log")}
     began = time.monotonic()
     expected = json.loads(subprocess.run(foldwise(*compare), check=True, capture_output=True).stdout)

@@ -1,4 +1,4 @@
-"""How good turns and rivers are solved, by size of the pot, for bet menus of one's choice: to set what a player may ask for.
+"""How well turns and rivers are solved, by size of the pot, for given bet menus: used to choose those of the modes.
 
 python benchmarks/subgame_menus.py --turn "f c 1p | f c 1p | f c a" --river "f c 1p | f c 1p | f c" --iterations 10 20 40 80
 

@@ -160,7 +160,7 @@ def _method(request: LbrRequest) -> str:
     if method not in _HANDS:
         raise DefinitionError(f"--method {method!r}: expected {' or '.join(_HANDS)}")
     if searches and method == "hands":
-        raise DefinitionError("--method hands with a search: it would solve for every hand anew; give --method vector")
+        raise DefinitionError("--method hands with a search: it would solve again for every hand; give --method vector")
     return method
 
 

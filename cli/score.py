@@ -89,7 +89,7 @@ def score(request: ScoreRequest) -> None:
     if log is not None and not log.is_file():
         raise DefinitionError(f"log {str(log)!r}: no such file")
     if request.boards is not None and not request.fit:
-        raise DefinitionError("--boards is what values are made on: add --fit to make them anew, or leave it out")
+        raise DefinitionError("--boards is what values are made on: add --fit to compute them again, or leave it out")
     line = ProgressLine("score")
     typed = (request.strategy, request.opponent_strategy)
     specs = [typed_strategy(text) for text in typed if text is not None]

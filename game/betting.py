@@ -16,7 +16,7 @@ MAX_ACTIONS_PER_ROUND = 64
 
 
 class Action(NamedTuple):
-    """A real action; `raise_to` is what the player has put in over the whole hand once he has raised."""
+    """A real action; `raise_to` is what the player has put in over the whole hand after the raise."""
 
     kind: int
     raise_to: int = 0
@@ -66,7 +66,7 @@ class BettingState:
 
     @staticmethod
     def at_street(definition: GameDefinition, street: int, spent: int) -> "BettingState":
-        """The start of a street to which every player brought `spent` chips, without telling how they came in."""
+        """The start of a street to which every player brought `spent` chips, with no earlier actions recorded."""
         state = BettingState(definition)
         state.spent = [spent] * definition.num_players
         state.max_spent = spent
@@ -93,7 +93,7 @@ class BettingState:
     __hash__ = None  # type: ignore[assignment]  # mutable, so not hashable
 
     def _next_active(self, player: int) -> int:
-        """The first from `player` on who can still act: not folded, chips left."""
+        """The first player from `player` on who can still act: not folded, with chips left."""
         stacks = self.definition.stacks
         while self.folded[player] or self.spent[player] >= stacks[player]:
             player = (player + 1) % len(stacks)
@@ -122,7 +122,7 @@ class BettingState:
         return None if self.max_spent >= stack else (stack, stack)
 
     def at_action_limit(self) -> bool:
-        """True where the round already has as many actions as the dealer keeps: no further raise is allowed."""
+        """Whether the round already has as many actions as the dealer keeps, so that no further raise is allowed."""
         return len(self.actions[self.round]) + self.definition.num_players > MAX_ACTIONS_PER_ROUND
 
     def is_legal(self, action: Action) -> bool:
@@ -179,7 +179,7 @@ class BettingState:
             self.player_to_act = self._next_active(definition.first_players[self.round])
             return
         self._finish()
-        if self._num_active < 2:  # nobody can act any more: the rest of the board is dealt out
+        if self._num_active < 2:  # nobody can act any more: the rest of the board is dealt
             self.round = last_round
             self.actions.extend([] for _ in range(definition.num_rounds - len(self.actions)))
 

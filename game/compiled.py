@@ -47,7 +47,7 @@ def cache_folder() -> Path:
 
 
 def _sources(room: str) -> dict[Path, bytes]:
-    """Every source that can shape a room's compiled code. A kernel outside the rooms (a user's own) may call all of them."""
+    """Every source that can affect a room's compiled code. A user's own kernel, outside the rooms, may call all of them."""
     tuples: dict[Path, bytes] = {}
     kernels: list[Path] = []
     for upstream in _UPSTREAM.get(room, tuple(_UPSTREAM)):
@@ -61,7 +61,7 @@ def _sources(room: str) -> dict[Path, bytes]:
 
 @cache
 def _numba_folder(room: str) -> str | None:
-    """The folder of a room's compiled code, or None where it cannot be written."""
+    """The folder of a room's compiled code, or None if it is not writable."""
     digest = hashlib.sha256(f"numba {numba.__version__}".encode())
     for _, text in sorted(_sources(room).items()):
         digest.update(text)
@@ -94,7 +94,7 @@ _Located: Any = caching.UserProvidedCacheLocator
 
 
 class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so its class is Any
-    """Files compiled code by module instead of by the checkout's path: the folder's name already tells the sources apart."""
+    """Stores compiled code by module instead of by path: the folder's name already identifies the sources."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -103,7 +103,7 @@ class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so 
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is known by its path alone
+        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is identified by its path alone
         return super().from_function(py_func, py_file) if ours else None
 
 
@@ -112,12 +112,12 @@ _located_by._locator_classes.insert(0, _SharedLocator)
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compile with numba: cached as the module says, and without the GIL. Options go to `numba.njit`."""
+    """Compile with numba, cached as described above and releasing the GIL. Options go to `numba.njit`."""
     if function is None:
         return lambda inner: kernel(inner, **options)
     folder = _numba_folder(_room(function.__module__))
     config: Any = numba.config
-    # A cache that cannot be written costs compile time, nothing else: numba would turn to a folder next to the code.
+    # Without a writable cache only compile time is lost; left alone, numba would write next to the code.
     config.CACHE_DIR = folder or ""
     made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
     _save_if_possible(made)
@@ -125,10 +125,10 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
 
 
 def _save_if_possible(dispatcher: Any) -> None:
-    """A disk that fills up while kernels are compiled costs the next start its time, and this one nothing."""
+    """A disk that fills up while kernels are compiled only makes the next start compile again."""
     stored: Any = getattr(dispatcher, "_cache", None)
     save = getattr(stored, "save_overload", None)
-    if save is None:  # compilation is switched off
+    if save is None:  # compilation is disabled
         return
 
     def save_overload(*arguments: Any) -> None:

@@ -13,7 +13,7 @@ MAX_BOARD_CARDS = 7
 UNLIMITED_STACK = 2**31 - 1
 UNLIMITED_RAISES = 255
 
-# Eleven digits are out of every range already; int() refuses numbers of thousands of digits.
+# Eleven digits already exceed every range; int() refuses numbers of thousands of digits.
 _NUMBER = re.compile(r"[\s=]*([+-]?)0*([0-9]{1,11})[0-9]*")
 # Keys as the competition writes them; a line belongs to the first key it starts with, whatever the letter case.
 _KEYS = (
@@ -110,7 +110,7 @@ def _read_values(text: str) -> list[int]:
 
 
 class _Reader:
-    """Collects the lines of one file and says, with the line, what is wrong with it."""
+    """Collects the lines of one file, and names the line in errors."""
 
     def __init__(self, text: str, source: str):
         self.source = source
@@ -160,7 +160,7 @@ def parse_definition(text: str, source: str = "game definition") -> GameDefiniti
     """Read `.game` text as the reference dealer does.
 
     Keys match by prefix at the start of a line in any letter case; blanks and `=` before numbers are skipped; unknown
-    lines are passed over; a later line for a key overwrites an earlier one. `source` names the text in errors.
+    lines are skipped; a later line for a key overwrites an earlier one. `source` names the text in errors.
     """
     reader = _Reader(text, source)
     num_players = reader.single("numPlayers", 2, MAX_PLAYERS)

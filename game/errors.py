@@ -22,12 +22,12 @@ class FormatError(ValueError):
 
 
 class ProtocolError(RuntimeError):
-    """A peer that does not keep to the ACPC protocol."""
+    """A peer that violates the ACPC protocol."""
 
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """System errors of a write say which file it was: the system names it only where a file is opened."""
+    """Add the file's name to system errors of a write: the system names it only when opening fails."""
     try:
         yield
     except OSError as error:

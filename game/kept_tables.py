@@ -1,4 +1,4 @@
-"""Small tables that take longer to make than to read: kept in the cache, and checked whenever they are read."""
+"""Small tables that take longer to build than to read: cached, and verified whenever they are read."""
 
 import hashlib
 import io
@@ -17,9 +17,9 @@ Tables = dict[str, NDArray[Any]]
 
 
 def kept_tables(name: str, module: str, make: Callable[[], Tables]) -> Tables:
-    """The arrays that `make` gives: read, or made and kept. The sources of `module` name the file.
+    """The arrays that `make` returns: read from the cache, or made and kept. The file is named by the sources of `module`.
 
-    The file is a SHA-256 and the npz it is of. What is damaged is made again, what cannot be written each time.
+    The file is a SHA-256 followed by the npz it belongs to. A damaged file is made again; without a writable cache, always.
     """
     path = cache_folder() / "tables" / f"{name}-{source_hash(module)}"
     with suppress(OSError):

@@ -83,7 +83,7 @@ class PokerGame:
 
 @dataclass(frozen=True)
 class BluffGame:
-    """One round of Bluff, as a game."""
+    """One round of Bluff."""
 
     name: str
     bluff: Bluff
@@ -106,7 +106,7 @@ def _poker(name: str, definition: GameDefinition) -> PokerGame:
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a game needs no file."""
+    """Whether a game is built in and needs no file."""
     return name in _SHIPPED or name == "preflop-nl" or bool(_BLUFF.fullmatch(name) or _TWO_NL.fullmatch(name))
 
 

@@ -1,4 +1,4 @@
-"""What a user brings in a file of his own: `python:FILE.py:NAME`, a player, a post-processing rule or a sampler."""
+"""Code from a user's own file, `python:FILE.py:NAME`: a player, a post-processing rule or a sampler."""
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -11,7 +11,7 @@ PYTHON: Final = "python:"
 
 
 def resolve_name(what: str, text: str) -> str:
-    """The same name with the file's path absolute: what is named is found again from another folder."""
+    """The same name with an absolute path, so that it is found from another folder."""
     path, name = _parts(what, text)
     return f"{PYTHON}{path.resolve()}:{name}"
 
@@ -25,7 +25,7 @@ def _parts(what: str, text: str) -> tuple[Path, str]:
 
 
 def load_name(what: str, text: str, expected: str) -> Any:
-    """What `python:FILE.py:NAME` stands for, by running the file; each time anew, so that nothing is shared.
+    """The object `python:FILE.py:NAME` names. The file is run anew each time, so that nothing is shared.
 
     `what` and `expected` are for the errors: "player", "a class that is made from a seed".
     """
@@ -34,15 +34,15 @@ def load_name(what: str, text: str, expected: str) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses look for their module there
+    sys.modules[module.__name__] = module  # dataclasses look up their module there
     try:
         spec.loader.exec_module(module)
         return getattr(module, name)
-    except Exception as error:  # the user's own code may raise anything; the command says it in one line
+    except Exception as error:  # the user's code may raise anything; report it in one line
         raise own_code_error(what, text, error, expected) from error
 
 
 def own_code_error(what: str, text: str, error: Exception, expected: str) -> DefinitionError:
-    """One line for what the user's own code raised."""
+    """One line for an exception of the user's own code."""
     reason = " ".join(repr(error).split())
     return DefinitionError(f"{what} {text!r}: {reason}: expected {expected}")

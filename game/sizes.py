@@ -14,7 +14,7 @@ from foldwise.game.trees import counting
 from foldwise.game.trees.tree import EVERY_SIZE, build_tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 
-_MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # beyond, hopeless: two-nl-36 has 8 million nodes, and each chip adds a third
+_MOST_CHIPS_IN_EVERY_RAISE_TREE = 100  # two-nl-36 has 8 million nodes, and each further chip adds a third
 _MOST_NODES_TO_COUNT = 2**24  # a gigabyte, a few seconds
 _MOST_STATES_TO_COUNT = 200_000  # some ten seconds
 _UNCOUNTED = "every whole number of chips is a legal raise: too many nodes to count; choose bet sizes"

@@ -1,4 +1,4 @@
-"""What a cached thing was made from: the sources of a module and of everything it imports inside the rooms.
+"""What a cached result was made from: the sources of a module and of everything it imports inside the rooms.
 
 Compiled kernels (`game.compiled`) and tables in the cache (`abstraction`) are named by a hash of these sources. There
 is no list to maintain: a module imported directly or indirectly counts, any other does not, and renames are followed.
@@ -43,7 +43,7 @@ def source_hash(module: str) -> str:
 def _imported_names(text: str) -> set[str]:
     """Dotted names that may be modules: `b` of `from a import b` may be a module or a name inside one.
 
-    A table of words names who makes a thing as "foldwise.ROOM.MODULE:NAME", and loads it later: an import all the same.
+    Registries name makers as "foldwise.ROOM.MODULE:NAME" and load them later: these count as imports too.
     """
     names = {name for line in _IMPORT.findall(text) for name in _NAME.findall(line)} | set(_NAMED.findall(text))
     for module, taken in _FROM.findall(text):

@@ -1,6 +1,6 @@
 """The scores: one table that says of each `--score` what it needs and who computes it.
 
-The table is words alone, so that a plan or `--help` can name scores without loading a kernel.
+The table holds names only, so that a plan or `--help` can name scores without loading a kernel.
 """
 
 from importlib import import_module

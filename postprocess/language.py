@@ -7,8 +7,8 @@
               | "between" "=" rule | "within" "=" rule
     exemption = "first" | "preflop" | "flop" | "turn" | "river"
 
-Thresholds lie in 0..1; the number of a split is positive, in pots. Case and spaces do not matter, but in the name of a
-rule of the user's own; its path holds none of | , ( ).
+Thresholds lie in 0..1; the number of a split is positive, in pots. Case and spaces do not matter, except in the name of a
+user's own rule, whose path must not contain | , ( ).
 """
 
 import itertools
@@ -28,7 +28,7 @@ _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<python>{PYTHON_RULE.pattern})|(?P<sweep>{_NUMBER}(?:\s*:\s*{_NUMBER}){{2}})|(?P<number>{_NUMBER})|(?P<word>[A-Za-z_]+)|(?P<mark>[|(),=+]))"
 )
-# Steps that are one word. What is no floor of a row is a function over whole tables: PythonStep(word, function).
+# Steps that are one word. A rule that is not a floor is a function over whole tables: PythonStep(word, function).
 WORDS: Final[dict[str, RowStep | PythonStep]] = {"none": RowStep(KEEP_ALL), "purify": RowStep(PURIFY)}
 _RULES = ("none", "purify", "threshold")
 _OPTIONS = ("fold", "bets", "between", "within")
@@ -239,8 +239,8 @@ def parse_variants(text: str) -> list[Pipeline]:
 def expand_sweep(text: str) -> list[str]:
     """Write out every `start:stop:step` of one variant: `"new(0:0.2:0.1)"` to new(0), new(0.1), new(0.2).
 
-    Both ends belong to it; the arithmetic is decimal, so that 0.3 is 0.3. Several sweeps give all combinations, the
-    last one turning fastest.
+    Both ends are included; the arithmetic is decimal, so that 0.3 is 0.3. Several sweeps give all combinations, the
+    last one varying fastest.
     """
     pieces: list[list[str]] = []
     start = 0

@@ -70,7 +70,7 @@ Rule = Callable[[FloatArray, Actions], FloatArray]  # rows [rows, A] to rows of 
 class PythonStep:
     """A rule that is a function over whole tables: no kernel runs it on a row.
 
-    One of the user's own is named `python:FILE.py:NAME`; whoever applies it has loaded it, since nothing here reads files.
+    A user's own rule is named `python:FILE.py:NAME` and must be loaded before it is applied: nothing here reads files.
     """
 
     text: str
@@ -82,7 +82,9 @@ class PythonStep:
     def apply(self, table: FloatArray, actions: Actions) -> FloatArray:
         """The rule on one row [A] or a table [rows, A]."""
         if self.rule is None:
-            raise ValueError(f"post-processing {self.text!r} is not loaded: see agent.python_rules.load_rules")
+            raise ValueError(
+                f"post-processing {self.text!r} is not loaded: see agent.postprocessing.python_rules.load_rules"
+            )
         return self.rule(np.atleast_2d(table), actions).reshape(table.shape)
 
 
@@ -162,7 +164,7 @@ class Pipeline:
         return [step.text for step in self.steps if isinstance(step, PythonStep) and step.rule is None]
 
     def exemptions(self) -> "Pipeline":
-        """No steps, and the same exemptions: for kernels that find the result of the steps in a table."""
+        """The exemptions without the steps, for kernels that find the result of the steps in a table."""
         return replace(self, steps=())
 
     def program(self) -> Program:

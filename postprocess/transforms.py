@@ -4,12 +4,12 @@ Sources: Ganzfried, Sandholm and Waugh (AAMAS 2012) for thresholding and purific
 (AAMAS 2015), section 4, for classes and the fold threshold.
 
 Every function takes one row [A] or a table [rows, A] and works along the last axis, so that the exploitability of a
-post-processed strategy can be measured on its whole table. Purification is thresholding that nothing survives: when
-every probability falls, the largest stays. So one number, the `floor`, names every rule: 0 keeps all, t in (0, 1] is
+post-processed strategy can be measured on its whole table. Purification is thresholding with a floor above every
+probability: the largest stays. So one number, the `floor`, stands for every rule: 0 keeps all, t in (0, 1] is
 threshold(t), `PURIFY` is purification.
 
-Nothing here draws: where purification would break a tie at random, the tied actions get equal probability, and whoever
-draws the action from the row then breaks the tie.
+Nothing here is random: where purification would break a tie at random, the tied actions get equal probability, and
+the draw of an action from the row breaks the tie.
 """
 
 from typing import NamedTuple
@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.floating]
 
-PURIFY = 2.0  # a floor no probability reaches: all fall, the largest stays
+PURIFY = 2.0  # a floor above every probability: only the largest stays
 KEEP_ALL = 0.0
 NEVER_FOLD = 1.0  # P(fold) > 1 never holds
 ONE_BET_CLASS = np.inf  # every bet is at most this many pots: all are small
-# Rows come from float32 tables and class sums carry rounding: closer than this is equal. A largest entry is at least
-# 1 / A, so a zero never ties with it.
+# Rows come from float32 tables and class sums have rounding errors: values closer than this are equal. The largest
+# entry is at least 1 / A, so a zero never ties with it.
 TOLERANCE = 1e-6
 
 # Kinds of actions. Check is a call. An all-in is a bet, and a large one whatever its size: it ends the betting.

@@ -15,7 +15,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
 
-LEAF = 255  # a kind of its own: a node of the trunk whose value comes from the parts
+LEAF = 255  # a node of the trunk whose value comes from the parts
 
 
 class Rest(NamedTuple):
@@ -32,7 +32,7 @@ class Rest(NamedTuple):
 
 @kernel
 def normalise_rows(stored, bases, counts, num_buckets, out_bases, out):  # any[E], [D], [D], [D], [D], float32[P]
-    """Rows of some decisions, each to a sum of 1; uniform, and counted in the answer, where the solver never came."""
+    """Normalise rows of some decisions; a row never reached becomes uniform. Returns how many those were."""
     num_unknown = 0
     for d in range(bases.size):
         count = counts[d]
@@ -71,7 +71,7 @@ def go_forward(
 
 @kernel(_nrt=False)
 def go_back(rest, start, end, responder, responds, policy, buckets, board, sums, reach, value):
-    """Value of every node of a part; those of leaves are there already. Without `responds` he plays his rows."""
+    """Value of every node of a part; those of leaves are there already. Without `responds` the player plays his rows."""
     num_hands = buckets.size
     for node in range(end - 1, start - 1, -1):
         out = value[node - start]

@@ -1,6 +1,6 @@
-"""What hands are worth behind a node of the blueprint on a real board: exact over all hands and rivers.
+"""What hands are worth below a node of the blueprint on a real board: exact over all hands and rivers.
 
-The other player plays his rows, buckets spread over hands, with the range he comes with; the responder takes the best
+The other player plays his rows, each bucket's row for all its hands, from his range; the responder takes the best
 action of each hand, or plays his own rows. This is the vector walk of Johanson, Waugh, Bowling and Zinkevich (IJCAI 2011)
 for one board. It prices what an opponent could have had without search, which a gadget has to offer him.
 """
@@ -13,27 +13,27 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float, Single
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.hands.showdown import empty_sums, make_board
 from foldwise.game.hands.showdown_kernels import ShowdownBoard
 from foldwise.game.trees.tree import Tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.search import blueprint_kernels as kernels
-from foldwise.search.ranges import Float, TableRanges
+from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.workspace import Workspace
 
-Single = npt.NDArray[np.float32]
-_HIDDEN_RIVERS = 44  # cards the river may be once both hands and the turn are known
+_HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _KEPT_RESTS = 32
 _FULL_BOARD = 5
 
 
 class _Rest(NamedTuple):
-    """The rest of a tree, its rows normalised."""
+    """The tree below a node, with normalised rows."""
 
     rest: kernels.Rest
     policy: Single
-    is_known: bool  # whether the solver ever came to any row of the root
+    is_known: bool  # whether the solver ever reached any row of the root
 
 
 class _Boards(NamedTuple):
@@ -46,7 +46,7 @@ class _Boards(NamedTuple):
 
 
 class BlueprintValues:
-    """Values in one blueprint; solves of several seats may share it, one at a time."""
+    """Values in one blueprint; several seats may share it, but not at the same time."""
 
     def __init__(self, ranges: TableRanges, workspace: Workspace, threads: int = 1):
         self._ranges = ranges
@@ -63,7 +63,7 @@ class BlueprintValues:
         return self._rest(node).is_known
 
     def response(self, node: int, board: Sequence[int], player: int, other_range: Float, best: bool = True) -> Float:
-        """What each hand of `player` wins over the whole hand behind a decision on the turn or the river.
+        """What each hand of `player` wins, counted over the whole hand, from a decision on the turn or the river on.
 
         [1326] in chips times the other's reach; 0 for hands that clash with the board.
         """
@@ -89,7 +89,7 @@ class BlueprintValues:
     def _behind_leaves(
         self, rest: kernels.Rest, policy: Single, boards: _Boards, street: int, player: int, best: bool, reach: Single
     ) -> Single:
-        """[K, m] summed over rivers in their order, however many threads there are."""
+        """[K, m] values of the leaves, summed over rivers in a fixed order, whatever the number of threads."""
         num_boards, num_hands = boards.full.pairs.shape
         buckets = np.array(
             [self._ranges.buckets(street + 1, river)[pairs] for river, pairs in zip(boards.rivers, boards.full.pairs)]
@@ -145,7 +145,7 @@ class BlueprintValues:
 
 
 def cut_rest(tree: Tree, root: int) -> tuple[kernels.Rest, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The nodes below a decision, its street first; the decisions among them, and which nodes of the tree they are."""
+    """The nodes below a decision, its own street first; which of them are decisions, and their numbers in the tree."""
     street = int(tree.nodes[root]["street"])
     parts: list[list[int]] = [_same_street(tree, root)]
     leaves = []
@@ -184,7 +184,7 @@ def cut_rest(tree: Tree, root: int) -> tuple[kernels.Rest, npt.NDArray[np.int64]
 
 
 def _same_street(tree: Tree, root: int) -> list[int]:
-    """The nodes from a decision to where its street ends, breadth first: children stand side by side."""
+    """The nodes from a decision to the end of its street, breadth first, so that siblings are adjacent."""
     found = [root]
     for node in found:
         if tree.nodes[node]["kind"] == DECISION:
@@ -194,7 +194,7 @@ def _same_street(tree: Tree, root: int) -> list[int]:
 
 
 def _buckets_by_node(tree: Tree, num_entries: int) -> npt.NDArray[np.int64]:
-    """[N] buckets of each decision's player on its street: its rows end where those of the next begin."""
+    """[N] number of buckets of each decision's player, from where its rows end and the next decision's begin."""
     decisions = np.flatnonzero(tree.nodes["kind"] == DECISION)
     bases = tree.nodes["base"][decisions].astype(np.int64)
     out = np.zeros(len(tree.nodes), np.int64)
@@ -202,7 +202,7 @@ def _buckets_by_node(tree: Tree, num_entries: int) -> npt.NDArray[np.int64]:
     return out
 
 
-@lru_cache(maxsize=4)  # both players' values are asked for on one board
+@lru_cache(maxsize=4)  # both players' values are needed on one board
 def _boards_below(board: tuple[int, ...]) -> _Boards:
     trunk = make_board(board)
     rivers = [board] if len(board) == _FULL_BOARD else [(*board, card) for card in range(52) if card not in board]

@@ -1,8 +1,7 @@
-"""One decision solved by itself: what each action of the player to act is worth, for a hand, on the turn or the river.
+"""Solve a single decision: what each action of the player to act is worth with a given hand, on the turn or the river.
 
-The solve is rooted at the decision, with both ranges as a strategy at the table reads the hand so far, and with what was
-really done among the sizes. Unlike a searching player, who must answer at once and stay consistent over a street, it is for
-looking at a hand afterwards.
+The solve is rooted at the decision, with both ranges as a strategy at the table infers them, and with the real bet among
+the sizes. It is for reviewing a hand afterwards; a searching player must answer at once and stay consistent over a street.
 """
 
 from typing import NamedTuple
@@ -25,7 +24,7 @@ _LEAST_SHARE = 1e-6
 
 
 class SolvedDecision(NamedTuple):
-    """Of one hand."""
+    """What the actions are worth to one hand."""
 
     actions: list[Action]
     probabilities: list[float]
@@ -54,7 +53,7 @@ class DecisionSolver:
         own, other = followed.ranges[position].copy(), followed.ranges[1 - position]
         own[hand] = max(
             own[hand], 1e-6 * float(own.max(initial=1.0))
-        )  # a hand the strategy would not hold is held all the same
+        )  # so that a hand outside the strategy's range can be judged
         met = float(RangeShowdown(state.board).fold(other)[hand])
         if met <= 0.0:
             return None

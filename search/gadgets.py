@@ -15,10 +15,10 @@ from typing import Final
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.hands.showdown import RangeShowdown
-from foldwise.search.ranges import Float
 from foldwise.solver.subgame.gadget import Gadget
 
 GADGETS: Final = ("unsafe", "resolve", "combined")

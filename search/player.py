@@ -1,12 +1,12 @@
 """A player that solves the turn and the river while it plays them.
 
-Before the turn the blueprint plays. As soon as the turn card is known, also while the opponent is to act, turn and river
-are solved from the turn's root with the ranges of both players, and the whole turn is played from that; at the river's
-root the river is solved again, with the river's bet sizes of the turn's solution. What is played is the average
+Before the turn the blueprint plays. As soon as the turn card is known, even if the opponent acts first, turn and river
+are solved from the turn's root with the ranges of both players, and the whole turn is played from that solution; at the
+river's root the river is solved again, with the river's bet sizes of the turn's solution. What is played is the average
 strategy after post-processing, drawn by the counter of `agent.following.decision_kernels`.
 
 A choice is a function of the state and the seed: what is kept between two decisions of a hand is only what would be
-computed again. The clock is an emergency brake: where it, or any fault, stops a solve, the blueprint's row is played, the
+computed again. The clock is an emergency brake: if it, or an error, stops a solve, the blueprint's row is played, the
 log says so once, and the report counts it.
 """
 
@@ -23,6 +23,7 @@ import numpy as np
 from foldwise.agent.following.decision_kernels import action_draw, drawn_action
 from foldwise.agent.postprocessing.python_rules import load_rules
 from foldwise.agent.strategy_player import Decision, StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL_ACTION, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import pair_number
@@ -33,7 +34,7 @@ from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import explain
 from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Float, Policy, PublicState, TableRanges
+from foldwise.search.ranges import Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings, is_searchable
 from foldwise.search.street import StreetProblem, StreetSearch, without_card
 from foldwise.solver.subgame.subgame_tree import Path
@@ -45,12 +46,12 @@ _log = logging.getLogger(__name__)
 
 
 class SearchLateError(RuntimeError):
-    """The time of a decision is up before its solve is done."""
+    """The time for a decision ran out before its solve was done."""
 
 
 @dataclass
 class SearchReport:
-    """What the searches of a match came to."""
+    """A summary of the searches of a match."""
 
     solves: int = 0
     fallbacks: int = 0  # decisions the blueprint made instead
@@ -58,7 +59,7 @@ class SearchReport:
     seconds: list[float] = field(default_factory=list, repr=False)  # of each decision on a searched street
 
     def to_dict(self) -> dict[str, float]:
-        """As `match --json` has it."""
+        """The form that `match --json` prints."""
         times = self.seconds or [0.0]
         return {
             "solves": self.solves,
@@ -70,7 +71,7 @@ class SearchReport:
 
 
 class _Key(NamedTuple):
-    """Which street of which hand a search is of."""
+    """Which street of which hand a search belongs to."""
 
     hand_number: int
     position: int
@@ -79,18 +80,18 @@ class _Key(NamedTuple):
 
 
 def _num_cores() -> int:
-    """Processors this process may use."""
+    """The number of processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
 def shared_workspace() -> Workspace:
-    """Tables and threads of all searching seats of this process."""
+    """Tables and threads shared by all searching seats of this process."""
     return Workspace()
 
 
 class SearchPlayer:
-    """Plays a blueprint before the turn, and what it solves from there on. Not for several threads at once."""
+    """Plays a blueprint before the turn, and its own solutions from there on. Not thread-safe."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class SearchPlayer:
         menu: BetMenu | None = None,
         weights: GadgetWeights = DEFAULT_WEIGHTS,
     ):
-        """`menu` takes the place of the mode's bet sizes."""
+        """`menu` replaces the mode's bet sizes."""
         check_searchable(table)
         self.table = table
         self.settings = settings
@@ -139,12 +140,12 @@ class SearchPlayer:
         self.report = SearchReport()
 
     def measure(self) -> None:
-        """For whoever asks for all answers of a street: walk back and forth on it, and let no clock decide."""
+        """Prepare for measurements: keep every solved path of a street, and ignore the clock."""
         self._keeps_branches = True
         self.limit_time(None)
 
     def limit_time(self, seconds: float | None) -> None:
-        """What a decision may take before the blueprint answers; None where nobody waits."""
+        """Set the time a decision may take before the blueprint answers; None for no limit."""
         self._limit_seconds = seconds
 
     def choose(self, state: MatchState) -> Action:
@@ -155,7 +156,7 @@ class SearchPlayer:
         return self._choose(state)[0]
 
     def explain(self, state: MatchState) -> tuple[Decision, Action]:
-        """The same choice, with everything it came from."""
+        """The same choice, with everything it was derived from."""
         action, policy = self._choose(state)
         if policy is None:
             return self.table.explain(state)
@@ -164,7 +165,7 @@ class SearchPlayer:
         return explain(state, search, policy, public.own_buckets[-1], action, self.report.seconds[-1]), action
 
     def _choose(self, state: MatchState) -> tuple[Action, Policy | None]:
-        """The choice, and the rows it was drawn from where they were searched for."""
+        """The choice, and on a searched street the rows it was drawn from."""
         if self.settings.on(state.betting.round) is None:
             return self.table.choose(state), None
         start = time.monotonic()
@@ -186,14 +187,14 @@ class SearchPlayer:
             self.policy(self._public(state))
 
     def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
-        """Both players' hands, by position, as they stand where the player of the state is to act."""
+        """Both players' ranges, by position, at the decision of the state."""
         public = self._public(state)
         if self.settings.on(public.betting.round) is None or self.policy(public) is None:
             return self.ranges.follow(*public).ranges
         return self._street(public, public.betting.round, lambda: None).ranges()
 
     def rows(self, state: PublicState) -> Policy:
-        """What all hands of the player to act do, wherever the hand is: by search, else by the blueprint."""
+        """What all hands of the player to act do on any street: by search where it searches, else by the blueprint."""
         found = self.policy(state) if self.settings.on(state.betting.round) is not None else None
         return self.ranges.rows(state) if found is None else found
 
@@ -213,7 +214,7 @@ class SearchPlayer:
 
         try:
             return self._policy(state, brake)
-        except Exception as error:  # noqa: BLE001  # whatever stops a solve, the hand goes on
+        except Exception as error:  # noqa: BLE001  # whatever stops a solve, the hand must continue
             self._failed = {key}
             self._complain(error)
             return None
@@ -240,7 +241,7 @@ class SearchPlayer:
         kept_key, kept = self._kept.get(street, (None, {}))
         done = max((k for k in range(len(actions) + 1) if actions[:k] in kept), default=None)
         if kept_key != key or done is None:
-            self._kept.pop(street, None)  # lends its tables to the next
+            self._kept.pop(street, None)  # frees its tables for the next search
             del kept
             root = StreetSearch(self._problem(state, street, brake, budget), brake)
             self.report.solves += 1
@@ -283,10 +284,10 @@ class SearchPlayer:
         )
 
     def _from_blueprint(self, state: PublicState) -> tuple[tuple[Float, Float], Float | None]:
-        """Ranges at a root behind the blueprint's play, and the opponent's values to offer where it knows them.
+        """Ranges at a root reached by the blueprint, and the opponent's values to offer where the blueprint knows them.
 
-        On a translated path the values are those of the abstract node of the reading drawn, scaled by real over abstract
-        pot.
+        If bets were translated, the values are those of the abstract node that was drawn, scaled by the ratio of real
+        to abstract pot.
         """
         followed = self.ranges.follow(*state)
         ranges, node, opponent = followed.ranges, followed.node, 1 - state.position
@@ -298,7 +299,7 @@ class SearchPlayer:
         return ranges, None if found is None else found * (sum(state.betting.spent) / abstract_pot)
 
     def _from_turn(self, turn: StreetSearch, state: PublicState) -> tuple[tuple[Float, Float], Float | None]:
-        """Ranges behind the turn's solution, and the opponent's values from best responses through it."""
+        """Ranges after the turn's solution, and the opponent's values from best responses to it."""
         river = state.board[-1]
         first, second = turn.ranges()
         ranges = (without_card(first, river), without_card(second, river))
@@ -313,7 +314,7 @@ class SearchPlayer:
         mass = float(reaches[own].sum())
         if found is None or mass <= 0.0:
             return ranges, None
-        return ranges, found * (float(ranges[own].sum()) / mass)  # ours as played may differ from the average
+        return ranges, found * (float(ranges[own].sum()) / mass)  # our range as played may differ from the average
 
 
 def root_of_street(betting: BettingState, street: int) -> BettingState:

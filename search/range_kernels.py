@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Ranges through a hand: what each action says of all 1,326 hands. The rules are stated in `search/ranges.py`.
+"""Ranges through a hand: what each action says about all 1,326 hands. The rules are stated in `search/ranges.py`.
 
 `seat` and `scratch` are a `Seat` and a `Scratch` of `agent.following.tracker`, `hand` is a row of `game.betting_kernels`.
 Buckets are -1 for a hand that clashes with the board. A: actions of a node; S: streets.
@@ -42,7 +42,7 @@ def fill_played(seat, hand, node, buckets, first, scratch, rows):  # -, -, -, [1
 
 @kernel
 def own_factors(seat, rules, hand, node, kind, raise_to, after, buckets, first, scratch, rows, factors):
-    """Probability of our action for every hand: of all abstract actions that are these chips.
+    """Probability of our action for every hand, summed over the abstract actions that come to these chips.
 
     An action that none of them makes (a typed state) counts as the child it was followed to, or for nothing.
     """
@@ -85,9 +85,9 @@ def others_factors(seat, player, buckets, scratch, row, factors):  # -, -, [1326
 
 @kernel
 def multiply_known(weights, factors, buckets):  # [1326], [1326] with _UNKNOWN among them, [1326]
-    """Take an action into a range; False, and the range as it was, where it says nothing or contradicts every hand.
+    """Update a range by an action; False, and the range unchanged, if it says nothing or contradicts every hand.
 
-    A hand of which the action says nothing keeps its share: it gets the mean factor of the others.
+    A hand about which the action says nothing keeps its share: it gets the mean factor of the others.
     """
     before, after = 0.0, 0.0
     for h in range(NUM_PAIRS):

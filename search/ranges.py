@@ -1,10 +1,10 @@
 """Both players' ranges through a hand, for all 1,326 hands, as a strategy at the table sees them.
 
-A range is the probability that a player's own actions so far were played, hand by hand: it is never normalised, knows
-nothing of the other's cards, and is zero for hands that clash with the board.
+A range gives, for each hand, the probability that the player's own actions so far were played with it. It is never
+normalised, takes no account of the other's cards, and is zero for hands that clash with the board.
 
-- **Ours**: the rows as they are really played, post-processed, at the nodes our seat really stood at: the reading of
-  each bet is the one that was drawn. Several abstract actions that make the same chips count together.
+- **Ours**: the rows as they are really played, post-processed, at the nodes our seat was really at: each
+  bet is read as it was drawn. Abstract actions that come to the same chips count together.
 - **The opponent's**: the rows as they are stored. A bet between two abstract sizes counts as the mixture of both readings,
   by the probabilities of the translation; the hand then goes on at the reading that was drawn.
 - **Unknown is not knowledge.** A row the solver never reached, a raise that is read at no node of the raiser, and an
@@ -20,27 +20,27 @@ import numpy.typing as npt
 
 from foldwise.agent.following.tracker import make_scratch
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.trees.table_rules import table_rules
 from foldwise.search import range_kernels as kernels
 
-Float = npt.NDArray[np.float64]
 Buckets = npt.NDArray[np.int64]
 
 _KEPT_BOARDS = 64
 
 
 class Policy(NamedTuple):
-    """What all hands do at a decision."""
+    """What every hand does at a decision."""
 
     actions: list[Action]  # each once
     rows: Float  # [A, 1326]; zero for hands that clash with the board
 
 
 class PublicState(NamedTuple):
-    """All that a search may depend on: everything but our own cards, which only tell apart equal chips."""
+    """All that a search may depend on. Our own cards are not part of it; they only tell apart actions of equal chips."""
 
     betting: BettingState
     board: tuple[int, ...]
@@ -54,12 +54,12 @@ class FollowedHand(NamedTuple):
 
     ranges: tuple[Float, Float]  # by player
     node: int  # where the tracker stands
-    num_unknown: int  # actions that said nothing of their player's hand
+    num_unknown: int  # actions that said nothing about their player's hand
     reopened: bool  # the abstract hand was over (a bet read as all-in, and called) while the real one goes on
 
 
 class TableRanges:
-    """Ranges and rows of one seat. Not for several threads at once: it owns one scratch memory."""
+    """Ranges and rows of one seat. Not thread-safe: it owns its scratch memory."""
 
     def __init__(self, player: StrategyPlayer):
         self.player = player

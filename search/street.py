@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
 from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess import transforms
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Float, Policy
+from foldwise.search.ranges import Policy
 from foldwise.solver.subgame.gadget import Gadget
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import Path

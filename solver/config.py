@@ -159,10 +159,8 @@ class Distributed(Strict):
     children: Annotated[
         int | None, Field(ge=1, description="processes that share the clusters; none: the local solver")
     ] = None
-    batch_iterations: Annotated[int, Field(ge=1, description="that travel together once the run is well under way")] = (
-        512
-    )
-    in_flight: Annotated[int, Field(ge=1, le=8, description="batches under way at once")] = 2
+    batch_iterations: Annotated[int, Field(ge=1, description="iterations of a batch once the run has warmed up")] = 512
+    in_flight: Annotated[int, Field(ge=1, le=8, description="batches in flight at once")] = 2
     weigh_by_flops: Annotated[
         bool, Field(description="updates times F_{n,h} / mean F_n: unbiased; the paper has none")
     ] = True

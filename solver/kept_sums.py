@@ -1,4 +1,4 @@
-"""Copies of a run's strategy sums on the way: the sums of its later part are the last ones less the copy.
+"""Copies of a run's strategy sums at milestones: the sums of its later part are the final ones minus the copy.
 
 An average over a later part of the run then takes a subtraction instead of a run. Every sum is made of the same additions
 in the same order as without copies, so they change nothing of a run; a difference is that of a run which began to sum there,
@@ -30,7 +30,7 @@ class EarlierSums(NamedTuple):
 
 
 def array_name(part: str) -> str:
-    """What a checkpoint calls the copy of a part."""
+    """The checkpoint's name for the copy of a part."""
     return f"sums-{part}"
 
 

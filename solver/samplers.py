@@ -1,7 +1,7 @@
 """The samplers: one table that says of each name what it needs and who makes it.
 
-The table is words alone, so that a config or `--help` can name samplers without loading a kernel. A sampler of the user's
-own is named `python:FILE.py:NAME` instead (docs/api/sampler.md).
+The table holds names only, so that a config or `--help` can name samplers without loading a kernel. A user's own sampler
+is named `python:FILE.py:NAME` instead (docs/api/sampler.md).
 """
 
 from difflib import get_close_matches
@@ -73,7 +73,7 @@ WALKS: Final = tuple(name for name, sampler in SAMPLERS.items() if sampler.maker
 
 
 def check_sampler(name: str) -> str:
-    """The name, the path of a user's file made absolute; `ValueError` for what names no sampler."""
+    """The name, with an absolute path for a user's file; `ValueError` if no sampler has it."""
     if name.startswith(PYTHON):
         return resolve_name("sampler", name)
     if name not in SAMPLERS:
@@ -92,7 +92,7 @@ def samplers_by_needs() -> dict[str, list[str]]:
 
 
 def load_rule(name: str) -> Any:
-    """What is a sampler's own: a walk, or a schedule."""
+    """The specific part of a sampler: its walk or its schedule."""
     return _load(SAMPLERS[name].rule)
 
 

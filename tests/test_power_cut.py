@@ -182,7 +182,7 @@ def test_a_strategy_never_lies_beside_other_cards(
 
 
 def test_blocks_that_count_are_on_the_disk(check_cuts: Callable[..., int]) -> None:
-    """Also one that was taken back, and played again to another end."""
+    """Including a block that was discarded and played again with another result."""
     players = [player_name(parse_player(f"bot:{name}")) for name in ("call", "random")]
     job = Job(job="job", definition=LEDUC, seed=0, hands=30, block_pairs=10, first=players[:1], second=players[1:])
     steps = [{0: 1.0}, {0: 1.0, 2: -1.0}, {2: -1.0}, {0: 2.0, 2: -1.0}]

@@ -1,4 +1,4 @@
-"""Suit-distinct boards and the way from any board to its representative.
+"""Suit-distinct boards, and the mapping from any board to its representative.
 
 Tables over hands are kept for one board of each class. A hand on another board is looked up by relabelling suits: a
 board's place says which representative it becomes and under which of the 24 relabellings, and the hand follows.

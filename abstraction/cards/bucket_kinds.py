@@ -1,6 +1,6 @@
 """The bucket kinds: one table that says of each `method` of a config where it may be used and who makes its buckets.
 
-The table is words alone, so that a config can name a kind without loading a kernel. `game.sources` follows the names: what is
+The table holds names only, so a config can name a kind without loading a kernel. `game.sources` follows the names: what is
 kept of a card abstraction is named by the sources of its makers too.
 """
 
@@ -38,7 +38,7 @@ BUCKET_KINDS: Final[dict[str, BucketKind]] = {
 
 
 def check_kind(name: str) -> str:
-    """The name; `ValueError` for what names no bucket kind."""
+    """The name; `ValueError` if no bucket kind has it."""
     if name not in BUCKET_KINDS:
         close = get_close_matches(name, BUCKET_KINDS, n=1)
         hint = f" (did you mean {close[0]}?)" if close else ""

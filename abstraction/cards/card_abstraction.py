@@ -84,7 +84,7 @@ class CardAbstraction:
     ) -> None:
         self.streets = tuple(streets)
         self.made_from = made_from
-        self.folder: Path | None = None  # where it was loaded from
+        self.folder: Path | None = None  # the folder it was loaded from
         self.clusters = _NO_TABLE if clusters is None else clusters
         self.tables = self._make_tables()
         self.fingerprint = fingerprint or self._hash()
@@ -158,7 +158,7 @@ class CardAbstraction:
             return False
 
     def copy_to(self, folder: Path) -> None:
-        """Put the abstraction beside what was made with it. A copy, not a link: damage to one must not reach the other."""
+        """Copy the abstraction beside what was made with it. Not a link: damage to one must not reach the other."""
         if self.folder is None:
             self.save(folder)
             return
@@ -204,7 +204,7 @@ class CardAbstraction:
         return {"config": self.made_from, "streets": streets}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that the buckets are found by, under the names of their files."""
+        """Everything the lookup needs, under the names of its files."""
         arrays: dict[str, NDArray[Any]] = {"clusters": self.clusters} if self.clusters.size else {}
         for name, street in zip(STREETS, self.streets):
             for part in ("table", "cells", "features", "centres"):
@@ -232,7 +232,7 @@ def _num_parents(streets: Sequence[StreetAbstraction], number: int, clusters: ND
 
 
 def _check_street(street: StreetAbstraction, num_parents: int) -> None:
-    """Whether every index a lookup can meet is in range: kernels trust it. A file may be well-formed and from a stranger."""
+    """Check that every index of a lookup is in range, because kernels trust it and a well-formed file may be hostile."""
     if METHODS[street.method] in (kernels.LOSSLESS, kernels.RAW):
         return
     PARENTS[street.parent]
@@ -259,7 +259,7 @@ def _check_street(street: StreetAbstraction, num_parents: int) -> None:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, as a memory-mapped array is: the kernels compile for one kind of array only."""
+    """A read-only view, like a memory-mapped array, so that kernels compile for one array type only."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -19,7 +19,7 @@ PLAN_HEADER = CLUSTER_INDEX + 1
 
 @kernel(_nrt=False)
 def bucket_of(tables, street, cards):  # CardAbstractionTables, 0..3, [>= cards of the street]
-    """Bucket on one street; earlier streets are looked up only where the street hangs on them."""
+    """Bucket on one street; earlier streets are looked up only if it depends on them."""
     first = street
     while first > 0 and tables.plan[PLAN_ROW * first + PARENT] == PARENT_BUCKET:
         first -= 1
@@ -52,7 +52,7 @@ def street_bucket(tables, street, parent, cards):
         entry = np.int64(tables.flop_table[place])
     else:
         entry = np.int64(tables.preflop_table[place])
-    # Tables are checked when they are loaded; one that is changed under our hands still leads to no row but ours.
+    # Tables are checked when loaded; if a file changes afterwards, the index still stays within our arrays.
     last = tables.plan[row + NUM_BUCKETS] - 1
     if method == TABLE:
         return min(entry, last)
@@ -63,7 +63,7 @@ def street_bucket(tables, street, parent, cards):
 
 @kernel(_nrt=False)
 def nearest_centre(tables, row, parent, place):
-    """The parent's centre with the least squared distance to the features of class `place`, the first of equals."""
+    """The parent's centre with the least squared distance to the features of class `place`; ties go to the first."""
     count = tables.plan[row + NUM_CENTRES]
     start = tables.plan[row + CENTRES_START] + parent * count
     best, best_distance = 0, np.int64(1) << 62

@@ -26,7 +26,7 @@ def build_cards(
 
 
 class Builder:
-    """Streets made so far, and what the next may be made from."""
+    """The streets built so far, and what the next may use."""
 
     def __init__(self, config: CardConfig, strength: HandStrength) -> None:
         self.config = config
@@ -40,7 +40,7 @@ class Builder:
         self.streets.append(load_maker(cards.method)(self, street, cards))
 
     def parents(self, street: int, kind: str) -> NDArray[np.int32]:
-        """[1755, 1326] what the parent of a street is, as far as the flop tells; -1 where cards clash.
+        """[1755, 1326] the parent of a street as determined by the flop; -1 where cards clash.
 
         For a river within turn buckets it is the parent of the turn, which the turn's lookup needs.
         """
@@ -59,5 +59,5 @@ class Builder:
         return parents
 
     def earlier(self) -> CardAbstraction:
-        """The streets so far, for lookups while the next is made."""
+        """The streets so far, for lookups while the next is built."""
         return CardAbstraction(self.streets, {}, self.clusters, fingerprint="unfinished")

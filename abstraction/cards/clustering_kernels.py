@@ -42,7 +42,7 @@ def lower_distances_block(points, centres, newest, euclidean, first, last, neare
 
 @kernel(_nrt=False)
 def nearest_centre(points, i, centres, spread, neighbours, euclidean, start):
-    """Nearest centre of points[i] and its distance, searched outwards from centre `start`; of equals the lowest met.
+    """Nearest centre of points[i] and its distance, searched outwards from centre `start`; ties go to the lowest.
 
     spread [K, K]: distances between centres, neighbours [K, K]: centres by rising distance from each. A centre is no
     nearer than its distance from `start` less the point's own (triangle inequality), nor is any after it. A nearer

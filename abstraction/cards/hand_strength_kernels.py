@@ -79,7 +79,7 @@ def sort_pairs(ranks, counts, order):  # [1326], [NUM_RANKS + 1] zeroed scratch,
 def sweep_strengths(ranks, order, total, pair_cards, out):  # [1326], [1326], -, [1326, 2], [1326]
     """Strength of every pair against a uniform opponent, by one sweep over the sorted pairs.
 
-    Opponent hands that share a card are taken off by counting, for each card, the hands below that hold it.
+    Opponent hands that share a card are subtracted by counting, for each card, the hands below that hold it.
     """
     out[:] = 0
     below_with = np.zeros(52, np.int64)
@@ -97,7 +97,7 @@ def sweep_strengths(ranks, order, total, pair_cards, out):  # [1326], [1326], -,
             pair = order[i]
             a, b = pair_cards[pair, 0], pair_cards[pair, 1]
             beaten = first - below_with[a] - below_with[b]
-            tied = last - first - tied_with[a] - tied_with[b] + 1  # the pair itself was taken off twice
+            tied = last - first - tied_with[a] - tied_with[b] + 1  # the pair itself was subtracted twice
             out[pair] = 2 * beaten + tied
         for i in range(first, last):
             a, b = pair_cards[order[i], 0], pair_cards[order[i], 1]

@@ -61,13 +61,13 @@ def seed_clusters(distances: NDArray[np.int64], num_clusters: int, seed: int) ->
     while len(centres) < num_clusters:
         chances = nearest**2
         chances[centres] = 0.0
-        if not chances.any():  # only copies of the centres are left
+        if not chances.any():  # all remaining states equal a centre
             chances = np.ones(len(distances))
             chances[centres] = 0.0
         centres.append(int(rng.choice(len(distances), p=chances / chances.sum())))
         nearest = np.minimum(nearest, distances[centres[-1]])
     labels: NDArray[np.int64] = np.argmin(distances[:, centres], axis=1)
-    labels[centres] = np.arange(num_clusters)  # a centre keeps its own cluster, also beside a copy of itself
+    labels[centres] = np.arange(num_clusters)  # a centre keeps its own cluster, even if another centre equals it
     return labels
 
 
@@ -87,7 +87,7 @@ def cluster_in_place(
 
 
 def cluster_at_once(distances: NDArray[np.int64], labels: NDArray[np.int64], max_passes: int = 100) -> Clustering:
-    """Algorithm 3 as printed, all states moving together. Kept to show where it leads."""
+    """Algorithm 3 as printed, all states moving together. Kept to show that it collapses."""
     num_clusters = int(labels.max()) + 1
     sums = np.empty((len(labels), num_clusters), np.int64)
     for number in range(1, max_passes + 1):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from foldwise.abstraction.cards import clustering_kernels as kernels
 from foldwise.abstraction.threads import Report, run_blocks
 
-SEEDING_POINTS = 40  # points a centre in the subset on which seedings are tried, at least 20,000 in all
-SMALL_GAIN = 1e-4  # a pass that lowers the mean distance by less, relatively, is the last
+SEEDING_POINTS = 40  # points per centre in the subset for seedings, at least 20,000 in all
+SMALL_GAIN = 1e-4  # stop after a pass that improves the mean distance by less (relative)
 
 
 @dataclass(frozen=True)
@@ -179,5 +179,5 @@ def centre_order(centres: NDArray[Any], *, euclidean: bool) -> tuple[NDArray[np.
     spread = np.full((count, count), np.inf, np.float32)
     for row in range(count):
         kernels.lower_distances_block(centres, centres, row, euclidean, 0, count, spread[row])
-    np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, also beside a copy of itself
+    np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, even if another centre equals it
     return spread, np.argsort(spread, axis=1).astype(np.int32)

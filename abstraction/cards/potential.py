@@ -1,9 +1,9 @@
-"""Potential-aware buckets of the flop: hands are alike when the turn leads them to like places, not only to like ends.
+"""Potential-aware buckets of the flop: hands are similar if their turns are similar, not only their final strengths.
 
 Ganzfried and Sandholm, Potential-aware imperfect-recall abstraction with earth mover's distance in
 imperfect-information games (AAAI 2014): a hand is the histogram of the turn clusters its 47 turn cards lead to, and hands
 are compared by the earth mover's distance between those, the ground distance being that between the turn's centres. Like
-the paper we take their fast approximation of it. What differs: the turn's clusters are `kmeans-emd`'s; the means start
+the paper we use its fast approximation. What differs: the turn's clusters are `kmeans-emd`'s; the means start
 from k-means of the expected histograms of final strength, and are trained on a sample; and a bound passes over most means
 without changing the answer (`potential_kernels`).
 
@@ -114,7 +114,7 @@ class PotentialMeans:
 
     def _expected(self, cells: NDArray[np.uint8]) -> NDArray[np.int16]:
         """[n, D] mean position of each point's clusters: on the flop, its expected histogram of final strength."""
-        parts = np.array_split(cells, max(1, len(cells) // 4096))  # few at a time: every card takes D numbers
+        parts = np.array_split(cells, max(1, len(cells) // 4096))  # in parts, since every card takes D numbers
         return np.concatenate([np.rint(self.positions[part].mean(axis=1)).astype(np.int16) for part in parts])
 
     def _means(
@@ -134,7 +134,7 @@ class PotentialMeans:
 
 
 def kmeans_potential_buckets(builder: "Builder", street: int, cards: StreetCards) -> StreetAbstraction:
-    """By where the turn leads, on the flop."""
+    """Buckets of the flop by the turn clusters its turn cards lead to."""
     return flop_potential(builder.strength, cards)
 
 

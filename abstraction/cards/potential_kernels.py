@@ -10,12 +10,12 @@ from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes,
 from foldwise.game.compiled import kernel
 from foldwise.game.hands.hand_index_kernels import index_cards
 
-_NOTHING = 1e-9  # of a point's mass: what rounding leaves over
+_NOTHING = 1e-9  # of a point's mass: rounding error
 
 
 @kernel(_nrt=False)
 def greedy_distance(cells, i, mean, spread, order, targets, remaining):  # [n, N], -, [C], ..., scratch [N], [C]
-    """Earth mover's distance of point i and a mean, approximately: every next card takes what is left of the nearest.
+    """Approximate earth mover's distance of point i and a mean: every next card takes mass from the nearest clusters left.
 
     Ganzfried and Sandholm, Potential-aware imperfect-recall abstraction with earth mover's distance (AAAI 2014), their
     fast heuristic. The cards take turns, all from their nearest cluster first, then all from the second. What is moved is
@@ -65,7 +65,7 @@ def nearest_means_block(
 
     Where clusters lie at positions and their distance is L1, moving mass moves its mean position no farther than it
     costs: the L1 distance of mean positions bounds the exact distance from below, and the greedy one too. A mean whose
-    bound is above the best so far is passed over, so the answer is that of measuring all.
+    bound is above the best so far is skipped, which does not change the answer.
     """
     targets = np.empty(cells.shape[1])
     remaining = np.empty(means.shape[1])
@@ -86,7 +86,7 @@ def nearest_means_block(
         best_distance = greedy_distance(cells, i, means[best], spread, order, targets, remaining)
         num_measured += 1
         for k in range(len(means)):
-            # A hair below: the bound and the distance are rounded differently.
+            # Slightly lower, because the bound and the distance are rounded differently.
             if k == start or bounds[k] * (1.0 - 1e-9) > best_distance:
                 continue
             distance = greedy_distance(cells, i, means[k], spread, order, targets, remaining)

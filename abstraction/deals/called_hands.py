@@ -1,4 +1,4 @@
-"""What a hand called before the flop is worth: the exact expectation over all boards, for every pair of hands.
+"""What an all-in called before the flop is worth: the exact expectation over all boards, for every pair of hands.
 
 The table holds, for each ordered pair of hole-card pairs, the boards on which the first wins minus those on which it
 loses, of the C(48, 5) boards that are left: integers, so that equal hands have equal numbers. Counted once over the

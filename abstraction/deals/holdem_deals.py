@@ -15,12 +15,10 @@ from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES, JointDeals
 from foldwise.abstraction.deals.sequence_counting import load_sequence_matrices
 from foldwise.abstraction.deals.sequence_matrices import SequenceMatrices
 from foldwise.abstraction.threads import Report, run_blocks
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.hands.hand_index import hand_index
 from foldwise.game.hands.hole_cards import PAIR_CARDS
-
-Int = npt.NDArray[np.int32]
 
 BOARD_SIZES = (0, 3, 4, 5)
 # Bucket sequences a two-round game may have for its joint distribution to be counted: 1.4 million hand pairs a flop are
@@ -36,10 +34,10 @@ class CardSource:
     num_streets: int
     board_cards: int  # on the table at showdown
     joint_boards: int = 0  # suit-distinct boards counted into the joint distribution; 0 for none
-    report: Report | None = None  # told while they are counted
+    report: Report | None = None  # called with the progress of counting
 
     @property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         return np.array([(count, count) for count in self.cards.num_buckets], dtype=np.int32)
 
     @property
@@ -52,7 +50,7 @@ class CardSource:
 
     @cached_property
     def matrices(self) -> SequenceMatrices | None:
-        """Counted, or read from the cache, when first asked for."""
+        """Counted, or read from the cache, at first use."""
         if self.joint_boards == 0:
             return None
         return load_sequence_matrices(self.cards, self.joint_boards, self.report)
@@ -61,7 +59,7 @@ class CardSource:
     def fingerprint(self) -> str:
         return self.cards.fingerprint
 
-    def draw(self, rng: npt.NDArray[np.uint64], buckets: Int, outcome_rows: Int) -> None:
+    def draw(self, rng: npt.NDArray[np.uint64], buckets: Ints, outcome_rows: Ints) -> None:
         draw_holdem(
             rng, self.cards.tables, evaluator_tables(), self.num_streets, self.board_cards, buckets, outcome_rows
         )

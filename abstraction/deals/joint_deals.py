@@ -1,4 +1,4 @@
-"""The joint distribution of both players' buckets: all that chance does in a game small enough to say exactly.
+"""The joint distribution of both players' buckets: everything chance does, in a game small enough to enumerate.
 
 A *category* is one way both players can be dealt: their bucket on every street, and a row of the outcome table. Kuhn
 has 6, Leduc without suits 24, two-round no-limit hold'em with five nested buckets at most 1,875. From the categories
@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.deals.alias_kernels import build_alias
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 from foldwise.game.cards import rank_of
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.evaluator import rank_hand
 from foldwise.game.trees.bluff import Bluff
-
-Int = npt.NDArray[np.int32]
 
 # What a showdown is worth to player 0 per chip at stake: he loses, ties, wins.
 SHOWDOWN_OUTCOMES = np.array([[-1.0], [0.0], [1.0]])
@@ -33,8 +31,8 @@ _MOST_ENUMERATED_DEALS = 5_000_000
 class JointDeals:
     """Both players' buckets and the outcome, by category."""
 
-    buckets: Int  # [C, 2, S]
-    outcome_row: Int  # [C]
+    buckets: Ints  # [C, 2, S]
+    outcome_row: Ints  # [C]
     probability: Float  # [C], sums to 1
     outcomes: Float  # [rows, details]: to player 0, per unit of a node's value
 
@@ -47,10 +45,10 @@ class JointDeals:
         """Every deal is counted."""
 
     @cached_property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
-        most: Int = self.buckets.max(axis=0)  # [2, S]
-        return (most.T + 1).astype(np.int32, order="C")  # as every other: kernels compile for one order
+        most: Ints = self.buckets.max(axis=0)  # [2, S]
+        return (most.T + 1).astype(np.int32, order="C")  # C order like all others, so that kernels compile once
 
     @cached_property
     def fold_matrices(self) -> list[Float]:
@@ -75,7 +73,7 @@ class JointDeals:
         return sums.reshape(n0, n1)
 
     @cached_property
-    def parents(self) -> list[list[Int]] | None:
+    def parents(self) -> list[list[Ints]] | None:
         """Per street after the first and per player, each bucket's bucket on the street before.
 
         None where a bucket forgets what came before: then a best response in the buckets is not defined.
@@ -94,7 +92,7 @@ class JointDeals:
         return result
 
     @cached_property
-    def alias(self) -> tuple[Float, Int]:
+    def alias(self) -> tuple[Float, Ints]:
         """Walker's alias table over the categories."""
         keep, other = build_alias(self.probability)
         return keep, other

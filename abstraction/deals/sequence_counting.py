@@ -1,8 +1,8 @@
 """Counts the joint distribution of both players' bucket sequences, once for each card abstraction.
 
 Sequences depend on the order of the board's cards: every order of all 134,459 suit-distinct boards is counted, among
-them the 2,554,656 suit-distinct deals of flop, turn and river. Large abstractions may count a random part of the
-boards, and say so.
+them the 2,554,656 suit-distinct deals of flop, turn and river. Large abstractions may count a random sample of
+the boards, which results then mention.
 """
 
 import hashlib
@@ -102,7 +102,7 @@ def count_sequences(
     made: list[Float] = []
 
     def work(first: int, last: int) -> None:
-        try:  # one accumulator a thread, handed on from block to block
+        try:  # one accumulator per thread, reused from block to block
             own = free.get_nowait()
         except Empty:
             own = (*_scratch(num_sequences), np.zeros((num_sequences, num_sequences)))

@@ -154,7 +154,7 @@ def count_pairs(scratch, num_local, local):
     """Ordered pairs of disjoint hands by local numbers: `wins` where the first beats the second, `ties` both ways.
 
     A sweep over rising ranks counts all pairs: hands of one sequence and rank at once, against the counts of everything
-    below. Pairs that share a card, 90 of a hand's 1,080, are then taken off card by card.
+    below. Pairs that share a card, 90 of a hand's 1,080, are then subtracted card by card.
     """
     # Close together, so that they stay in the cache.
     wins = local.wins[: num_local * num_local].reshape(num_local, num_local)
@@ -197,7 +197,7 @@ def count_pairs(scratch, num_local, local):
 
 @kernel
 def _take_off_card(scratch, card, of_hand, place_of, wins, ties):  # place_of int32[H], zero between calls
-    """Take off the pairs of hands that share a card: those of one sequence and rank, a *cell*, at once."""
+    """Subtract the pairs of hands that share a card: those of one sequence and rank, a *cell*, at once."""
     cell_number = np.empty(HANDS_WITH_CARD, np.uint32)  # unsigned: an index that needs no test for its sign
     cell_count = np.empty(HANDS_WITH_CARD, np.int32)
     places = scratch.with_card[card]

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 
-Int = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.floating[Any]]
 NUM_BOARDS = 134_459  # suit-distinct boards of five cards
 _MOST_DOUBLE_SEQUENCES = 1296
@@ -33,7 +32,7 @@ class SequenceMatrices:
         return self.num_boards if self.num_boards < NUM_BOARDS else None
 
     @cached_property
-    def num_buckets(self) -> Int:
+    def num_buckets(self) -> Ints:
         """[S, 2]: buckets of each player on each street."""
         return np.array([(count, count) for count in self.street_buckets], dtype=np.int32)
 
@@ -78,7 +77,7 @@ class SequenceMatrices:
         return sums
 
     @cached_property
-    def parents(self) -> list[list[Int]]:
+    def parents(self) -> list[list[Ints]]:
         """Per street after the first and per player, each bucket's bucket on the street before."""
         result = []
         for before, now in zip(self.street_buckets, self.street_buckets[1:]):

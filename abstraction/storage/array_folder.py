@@ -40,7 +40,7 @@ class Manifest(BaseModel):
     kind: str  # what the folder holds: "hand strength", "card abstraction"
     content_version: int
     fingerprint: str
-    made_from: dict[str, Any]  # whatever explains the fingerprint to a reader
+    made_from: dict[str, Any]  # explains the fingerprint to a reader
     arrays: dict[str, ArrayEntry]
 
 
@@ -52,7 +52,7 @@ def save_arrays(
     made_from: dict[str, Any],
     arrays: Mapping[str, NDArray[Any]],
 ) -> Manifest:
-    """Write the folder; what stood there before is replaced by one rename."""
+    """Write the folder; an earlier one is replaced by one rename."""
     make_folder(folder)
     entries = {name: write_array(folder, name, array) for name, array in arrays.items()}
     manifest = Manifest(
@@ -79,7 +79,7 @@ def load_arrays(
 ) -> tuple[Manifest, dict[str, NDArray[Any]]]:
     """Manifest and read-only memory-mapped arrays; `FormatError` when a file is missing, cut or damaged.
 
-    Without `check` large arrays are not read through.
+    Without `check` large arrays are not verified.
     """
     manifest = read_manifest(folder, kind, content_version)
     arrays = {}
@@ -98,12 +98,12 @@ def kept_arrays(
     made_from: dict[str, Any],
     make: Callable[[], dict[str, NDArray[Any]]],
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of a cache folder: read, or made and kept by one process while others that want them wait.
+    """The arrays of a cache folder: read, or made and kept by one process while others wait.
 
-    What is damaged is made again, what cannot be written each time.
+    Damaged arrays are made again; without a writable cache they are made each time.
     """
     if (folder / MANIFEST).exists():
-        with contextlib.suppress(FormatError):  # damaged, or just now being made again: found out in our turn
+        with contextlib.suppress(FormatError):  # damaged, or being remade: checked again once we hold the lock
             return load_arrays(folder, kind, content_version)[1]
     with taking_turns(folder):
         if (folder / MANIFEST).exists():
@@ -116,6 +116,6 @@ def kept_arrays(
             save_arrays(folder, kind, content_version, fingerprint, made_from, arrays)
         except OSError as error:
             log.warning("%s is not kept: %s", kind, error)
-    for array in arrays.values():  # as if loaded: kernels compile once, for read-only arrays
+    for array in arrays.values():  # read-only like loaded ones, so that kernels compile once
         array.flags.writeable = False
     return arrays

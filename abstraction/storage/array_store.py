@@ -1,8 +1,8 @@
-"""Folders of plain `.npy` arrays that a JSON manifest commits: what is named in the manifest is whole.
+"""Folders of plain `.npy` arrays that a JSON manifest commits: arrays named in the manifest are complete.
 
 Arrays are written first, under names no earlier manifest uses, and fsynced; one rename of the manifest then makes them
 the current ones, and arrays that no manifest names any more are removed. A crash at any moment leaves the old folder or the
-new one. Arrays are memory-mapped; whatever is played or solved with is read through and held against its checksum.
+new one. Arrays are memory-mapped; whatever is played or solved with is read completely and compared with its checksum.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ Manifest = TypeVar("Manifest", bound=BaseModel)
 _CHUNK_BYTES = 1 << 24
 _FICLONE = 0x40049409  # Linux, linux/fs.h
 CHECKED_BYTES = 1 << 26  # arrays up to this size are checked against their checksums whenever they are opened
-_MAP_RANDOM_BYTES = 1 << 26  # arrays from this size on are read at random places: read-ahead would only hurt
+_MAP_RANDOM_BYTES = 1 << 26  # larger arrays are read at random places: read-ahead would only hurt
 
 
 class ArrayEntry(BaseModel):
@@ -55,7 +55,7 @@ def write_array(folder: Path, stem: str, array: npt.NDArray[Any]) -> ArrayEntry:
 def write_chunks(
     folder: Path, stem: str, dtype: np.dtype[Any], shape: tuple[int, ...], chunks: Iterable[npt.NDArray[Any]]
 ) -> ArrayEntry:
-    """Write an array that comes piece by piece, one behind the other, so that the whole need not be in memory."""
+    """Write an array that arrives in consecutive pieces, so that it need not be in memory at once."""
     names = chain([f"{stem}.npy"], (f"{stem}-{number}.npy" for number in count(1)))
     file = next(name for name in names if not (folder / name).exists())
     path = folder / file
@@ -93,7 +93,7 @@ def find_entry(path: Path, arrays: Mapping[str, ArrayEntry], name: str) -> Array
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder before the work, not after it, so that one that cannot be written is noticed at once."""
+    """Make a folder before the work, so that an unwritable one is noticed at once."""
     try:
         make_folder(folder)
     except OSError as error:
@@ -105,13 +105,13 @@ def check_writable(folder: Path) -> None:
 
 
 def check_plain(path: Path, remedy: str = "write the folder again") -> None:
-    """Refuse what is there but is no plain file: to open a pipe would wait for ever."""
+    """Refuse anything but a plain file: opening a pipe would block forever."""
     if path.exists() and not path.is_file():
         raise FormatError(f"{str(path)!r} is not a plain file: {remedy}")
 
 
 def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[Any]:
-    """Map a `.npy` file read-only; a missing, cut or foreign one is reported by its name."""
+    """Map a `.npy` file read-only; a missing, truncated or foreign file is reported by name."""
     check_plain(path, remedy)
     try:
         # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
@@ -139,7 +139,7 @@ def open_array(folder: Path, entry: ArrayEntry) -> npt.NDArray[Any]:
 
 
 def copy_file(source: str | Path, target: str | Path) -> None:
-    """Copy a file to the disk: sharing its blocks until one is written to, where the file system can (`FICLONE`)."""
+    """Copy a file, sharing its blocks copy-on-write if the file system can (`FICLONE`)."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
         try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
@@ -161,7 +161,7 @@ def file_hash(path: Path, num_bytes: int) -> str:
 
 
 def verify_array(folder: Path, entry: ArrayEntry) -> None:
-    """Read an array through and compare its checksum; damage is reported by the file's name."""
+    """Read an array completely and compare its checksum; damage is reported by the file's name."""
     if file_hash(folder / entry.file, open_array(folder, entry).nbytes) != entry.xxh3:
         raise FormatError(
             f"{str(folder / entry.file)!r} is damaged: its checksum is not the one in the manifest; write the folder again"
@@ -207,5 +207,5 @@ def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> 
         raise FormatError(f"{str(path)!r}: {place}: {first['msg']}: write the folder again") from None
     except FormatError:
         raise
-    except (ValueError, AttributeError, RecursionError):  # no JSON, no object, or a number or nesting beyond all use
+    except (ValueError, AttributeError, RecursionError):  # not JSON, not an object, or absurd numbers or nesting
         raise FormatError(f"{str(path)!r} is damaged: it is not a JSON object") from None

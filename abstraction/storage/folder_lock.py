@@ -1,4 +1,4 @@
-"""One run in one folder: who writes there holds its lock, and a second run is told who that is.
+"""One run per folder: the writer holds its lock, and a second run is told who that is.
 
 The kernel holds the lock (`flock`) for as long as the process lives, so a killed run leaves none behind: its file may
 stay, and the next run takes it over. In the cache, where several may want the same thing, they wait for one another.
@@ -24,7 +24,7 @@ def _take(path: Path) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The holder before us removes its file: a lock on a file that has gone from the folder is none.
+            # The previous holder removes its file: a lock on a removed file does not count.
             if _same(descriptor, path):
                 return descriptor
         except BaseException:
@@ -40,7 +40,7 @@ def _same(descriptor: int, path: Path) -> bool:
 
 
 def lock_path(folder: Path) -> Path:
-    """Beside the folder, which stays as its writers leave it; in it where only there one may write."""
+    """Beside the folder, so that the folder holds only results; inside it if the parent is not writable."""
     folder = folder.resolve()
     if folder.is_dir() and not os.access(folder.parent, os.W_OK):
         return folder / LOCK_FILE
@@ -49,7 +49,7 @@ def lock_path(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def locked(folder: Path | None) -> Iterator[None]:
-    """Hold a folder, there already or not, for the length of the block; `DefinitionError` where another run holds it."""
+    """Hold a folder, which need not exist yet, while the block runs; `DefinitionError` if another run holds it."""
     if folder is None:
         yield
         return
@@ -76,16 +76,16 @@ def locked(folder: Path | None) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
-        with contextlib.suppress(OSError):  # a run that was refused leaves no empty folders behind
+        with contextlib.suppress(OSError):  # a refused run leaves no empty folders behind
             for parent in missing:
                 parent.rmdir()
 
 
 @contextlib.contextmanager
 def taking_turns(folder: Path) -> Iterator[None]:
-    """Hold a folder of the cache while it is looked for and made: who else wants it waits, and finds it there.
+    """Hold a cache folder while it is looked up and made: other processes wait, and then find it.
 
-    Where no lock can be had, as in a cache that cannot be written to, nothing can be kept either: nobody waits.
+    Without a lock, as in an unwritable cache, nothing can be kept either, so nobody waits.
     """
     try:
         make_folder(folder.parent)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written beside their place, and renamed there once they are on the disk."""
+"""Files that appear completely or not at all: written under a temporary name, fsynced, then renamed."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from foldwise.game.errors import naming
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder's names on disk: a new file in it is sure to be found after a power cut only then."""
+    """Fsync a folder: only then is a new file in it sure to be found after a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -19,7 +19,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, on disk: what is written there later is found only by way of their names."""
+    """Make a folder and its parents, and fsync them, so that files written there later survive a power cut."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for place in reversed(missing):
@@ -48,7 +48,7 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
 
 
 def written_whole(path: Path, encoding: str = "utf-8") -> contextlib.AbstractContextManager[IO[str]]:
-    """A text file that appears whole when the block ends, or not at all: what stood there before stays until then."""
+    """A text file that appears completely when the block ends, or not at all; an earlier file stays until then."""
     return _written_whole(path, "w", encoding=encoding, errors="replace", newline="")
 
 
@@ -58,6 +58,6 @@ def bytes_written_whole(path: Path) -> contextlib.AbstractContextManager[IO[byte
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file completely or not at all."""
     with written_whole(path) as file:
         file.write(text)

@@ -25,14 +25,14 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
 _COUNTED = "; further ones are counted, not shown"
-_THINKING_SHARE = 0.8  # of the deadline; the rest is for the answer that is ready at once
+_THINKING_SHARE = 0.8  # of the deadline; the rest is left for the fallback answer
 _AT_ONCE_SECONDS = 0.002  # a line that takes longer to read was not there when it was asked for
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class ClientReport:
-    """What happened in a match, seen from one seat."""
+    """What happened in a match, as seen from one seat."""
 
     states: int = 0
     decisions: int = 0
@@ -87,12 +87,12 @@ class Client:
         try:
             while not self._done.is_set():
                 driving = self._drive() if driving else self._guard()
-        except BaseException as failure:  # noqa: BLE001  # handed over to the thread that waits in run()
+        except BaseException as failure:  # noqa: BLE001  # raised again by the thread that waits in run()
             self._failure = failure
             self._done.set()
 
     def _drive(self) -> bool:
-        """Read and answer until the end of the match, or until relieved; the next role: False is the guard."""
+        """Read and answer until the match ends or this thread is relieved; returns its next role (False: guard)."""
         reader = StateReader(self._definition)
         busy_since = time.monotonic()
         while True:
@@ -171,7 +171,7 @@ class Client:
         self._send(f"{line}:{text}\r\n".encode("ascii"))
 
     def _send(self, data: bytes) -> None:
-        # A dealer that is gone shows at the end of the stream, after what it has still sent.
+        # A dealer that has gone is noticed at the end of the stream, after everything it sent.
         with contextlib.suppress(OSError):
             self._socket.sendall(data)
 
@@ -182,7 +182,7 @@ class Client:
             try:
                 line = self._stream.readline(MAX_LINE + 1)
             except OSError:
-                return None  # a reset is a normal end: it comes when the dealer closes with our bytes unread
+                return None  # a reset is normal: the dealer closed with bytes of ours unread
             if line.endswith(b"\n"):
                 if not overlong:
                     return line.rstrip(b"\r\n").decode("latin-1")
@@ -193,7 +193,7 @@ class Client:
                 overlong = True
                 self.report.unreadable += 1
                 if self.report.unreadable == 1:
-                    _log.error("line of more than %d bytes passed over%s", MAX_LINE, _COUNTED)
+                    _log.error("line of more than %d bytes skipped%s", MAX_LINE, _COUNTED)
 
 
 def play_match(
@@ -210,6 +210,6 @@ def play_match(
         try:
             return Client(sock, player, definition, deadline_seconds).run()
         finally:
-            # The client's stream keeps the socket open: a player that leaves, or Ctrl-C, must reach the dealer at once.
+            # The client's stream keeps the socket open: shut it down, so that the dealer notices our leaving at once.
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)

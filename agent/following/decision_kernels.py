@@ -55,7 +55,7 @@ def reading_draw(seed, hand_number, number):
 
 @kernel
 def describe_actions(tree, node, stack, kinds, sizes_pot):  # -, -, -, int8[>= A], float64[>= A]
-    """What the children of a decision are to post-processing; returns their number A."""
+    """Describe the children of a decision for post-processing; returns their number A."""
     first = np.int64(tree.nodes[node].first_child)
     num_actions = np.int64(tree.nodes[node].num_children)
     spent = largest_spent(tree, node)
@@ -74,7 +74,7 @@ def describe_actions(tree, node, stack, kinds, sizes_pot):  # -, -, -, int8[>= A
 
 @kernel
 def fill_row(stored, start, row):  # any[E], -, float64[A]
-    """Probabilities from `start` on; uniform, and False, where the solver never came."""
+    """Probabilities from `start` on; uniform, and False, if the solver never reached the row."""
     total = 0.0
     for a in range(row.size):
         row[a] = stored[start + a]
@@ -99,7 +99,7 @@ def read_row(seat, node, bucket, row):
 def play_row(seat, node, bucket, street, first, row, scratch):  # row: float64[A], the infoset's as stored
     """Post-process a row in place; `scratch` describes the node's actions, as `describe_actions` left them.
 
-    Where rules of the user's own have a part in it, what they made of all rows stands in `seat.played`.
+    If a user's own rules are involved, their result for all rows is in `seat.played`.
     """
     if seat.played.size > 0:
         if not is_exempt(seat.program, street, first):
@@ -181,7 +181,7 @@ def follow_own_raise(seat, hand, node, raise_to, bucket, first, hand_number, scr
     if num_found == 1:
         return found
     if num_found == 0:
-        randomised = bool(0)  # a literal False would be a type of its own, and `read_raise` compiled twice
+        randomised = bool(0)  # a literal False has its own type, and `read_raise` would be compiled twice
         smaller, larger, probability = read_raise(
             tree, node, hand[PLAYER], hand[MAX_SPENT], raise_to, seat.mapping, randomised, scratch.sizes_pot
         )

@@ -1,4 +1,4 @@
-"""The rows of a strategy node by node, as stored and as played: for people, and for rules that are no kernel."""
+"""The rows of a strategy node by node, as stored and as played: for display, and for rules written in Python."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.postprocess.transforms import Actions
 
-NO_STACKS = (2**31 - 1, 2**31 - 1)  # of games without chips: nothing is all-in
+NO_STACKS = (2**31 - 1, 2**31 - 1)  # for games without chips: nothing is all-in
 
 
 class NodeTable(NamedTuple):
@@ -59,7 +59,7 @@ class NodeRows:
         return slice(base, base + int(record["num_children"]) * int(self.num_buckets[place]))
 
     def is_first(self, node: int) -> bool:
-        """Whether no decision of the same player stands above in the tree."""
+        """Whether the same player has no decision above it in the tree."""
         tree = self._tree
         player, node = int(tree.nodes[node]["player"]), int(tree.parent[node])
         while node >= 0:
@@ -69,7 +69,7 @@ class NodeRows:
         return True
 
     def played(self, with_first: bool) -> Single:
-        """[E]: every row as played. `with_first`: first decisions, as the tree has them, count as such; else none does."""
+        """[E]: every row as played. `with_first`: the tree's first decisions count as such; else none does."""
         result: Single = np.empty(len(self._stored), np.float32)
         for node in self.decisions.tolist():
             first = with_first and self.is_first(node)

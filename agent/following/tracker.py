@@ -1,4 +1,4 @@
-"""From a real history to a node of the abstract tree: every legal history, however wild, has one.
+"""From a real history to a node of the abstract tree: every legal history has one.
 
 Each real action moves the tracker by one abstract action, so both trees always agree on who acts and on which street.
 
@@ -10,7 +10,7 @@ Each real action moves the tracker by one abstract action, so both trees always 
    the pots may drift apart and nothing is ever re-scaled. What a share of the pot cannot express is clamped (4).
 3. **Past the abstract cap.** A raise at a node that offers none takes the place of the raiser's last action on the
    street at a node that did: it is read there, and what came between is forgotten. If he had no such node, our first
-   action of the street is taken for a check and the raise is read behind it; if that does not help either, we answer from
+   action of the street is taken as a check and the raise is read after it; if that does not help either, we answer from
    our first node of the street.
 4. **Our own bets** become chips by their share of the real pot, rounded to the nearest chip. Where both pots are the
    same the abstract amount is played as it is; where they are not, a bet of `ALL_IN_SHARE` of the stack or more is
@@ -19,13 +19,13 @@ Each real action moves the tracker by one abstract action, so both trees always 
    is followed as a call.
 5. **Abstract all-in, real chips left.** When an all-in is called in the abstract game and the real hand goes on, the
    call is taken back to the largest bet of the same node that keeps the abstract hand open (to the bettor's call, if
-   it has none), and play goes on behind it. When the real street is over and the abstract one is not, the missing
+   it has none), and play continues from there. When the real street is over and the abstract one is not, the missing
    checks are added.
 6. **Our own earlier raises** are known by the chips they made; where several sizes make the same chips, the one we
    drew, since draws depend on seed, hand and action number alone (`agent.following.decision_kernels`).
 
 So a position is a function of the history, the player's seed and the hand's number: nothing is remembered between
-decisions, and a match can go on in mid-hand.
+decisions, and a match can be resumed in mid-hand.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ from foldwise.game.trees.tree import NO_ACTION, NODE_DTYPE, Tree, action_of_code
 from foldwise.postprocess.pipeline import Pipeline, Program
 from foldwise.postprocess.transforms import NUM_CLASSES
 
-_MAX_CHILDREN = 2**16  # what a node's count of children can hold; memory never touched is never paid for
+_MAX_CHILDREN = 2**16  # the most a node can have; untouched memory costs nothing
 _NO_FLOATS, _NO_WORDS, _NO_BYTES = np.zeros(0, np.float64), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
 _NO_SINGLES = np.zeros(0, np.float32)
 _STORED_AS = {"float64": kernels.FLOATS, "uint16": kernels.WORDS, "uint8": kernels.BYTES}
@@ -57,12 +57,12 @@ class Seat(NamedTuple):
     """A strategy at the table, as kernels read it."""
 
     tree: Tree
-    stored_as: int  # which of the next three holds the probabilities; the others are empty, so that one type serves all
+    stored_as: int  # which of the next three arrays is used; the others are empty, so one type serves all
     floats: npt.NDArray[np.float64]
     words: npt.NDArray[np.uint16]
     bytes: npt.NDArray[np.uint8]
     program: Program
-    played: Single  # [E] rows after rules of the user's own, or empty: then the program post-processes each row
+    played: Single  # [E] rows after a user's own rules; empty if the program post-processes each row
     stacks: npt.NDArray[np.int64]  # [2]
     mapping: int
     randomised: bool
@@ -70,7 +70,7 @@ class Seat(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory one decision works in; what it leaves there explains it."""
+    """Scratch memory for one decision; what it leaves there explains the decision."""
 
     raw: npt.NDArray[np.float64]  # the row as stored
     row: npt.NDArray[np.float64]  # and as played
@@ -80,7 +80,7 @@ class Scratch(NamedTuple):
     masses: npt.NDArray[np.float64]  # [2, NUM_CLASSES]
     reading: npt.NDArray[np.int32]  # [2]: nodes a raise may be read as
     chance: npt.NDArray[np.float64]  # [1]: of the first
-    reached: npt.NDArray[np.bool_]  # [1]: whether the solver ever came to the row
+    reached: npt.NDArray[np.bool_]  # [1]: whether the solver ever reached the row
 
 
 def make_scratch() -> Scratch:
@@ -98,7 +98,7 @@ def make_scratch() -> Scratch:
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A read-only view, as a memory-mapped array is: kernels compile for one kind of array only."""
+    """A read-only view, like a memory-mapped array, so that kernels compile for one array type only."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -140,7 +140,7 @@ def strategy_seat(
 
 
 def empty_seat(definition: GameDefinition) -> Seat:
-    """A seat without a strategy, where a kernel expects one it does not read."""
+    """A seat without a strategy, for a kernel that takes one but does not read it."""
     tree = Tree(np.zeros(0, NODE_DTYPE), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
     return make_seat(tree, _NO_FLOATS, definition, Pipeline(), 0)
 
@@ -160,7 +160,7 @@ class Step(NamedTuple):
 
     player: int
     text: str
-    smaller: int  # the node it was read as with `chance`,
+    smaller: int  # the node it was read as with probability `chance`,
     larger: int  # and otherwise
     chance: float
     node: int  # where the tracker then stood, on the street to be played
@@ -175,7 +175,7 @@ class Answer(NamedTuple):
 
 
 class Tracker:
-    """Follows hands from one seat. Not for several threads at once: it owns one scratch memory."""
+    """Follows hands from one seat. Not thread-safe: it owns its scratch memory."""
 
     def __init__(self, seat: Seat, definition: GameDefinition):
         self.seat = seat
@@ -187,7 +187,7 @@ class Tracker:
         self._hand = np.zeros(NUM_FIELDS, np.int64)
 
     def answer(self, betting: BettingState, position: int, hand_number: int, buckets: Sequence[int]) -> Answer:
-        """Of `position`, who is to act; `buckets` are his on the streets so far. The rows stay in `scratch`."""
+        """The answer of `position`, who is to act; `buckets` are his on the streets so far. The rows stay in `scratch`."""
         actions = [action for part in betting.actions for _, action in part]
         node, child, kind, raise_to = kernels.answer(
             self.seat,

@@ -20,7 +20,7 @@ _FOLD_CODE, _CALL_CODE = -1, 0
 
 @kernel
 def call_child(tree, node):
-    """Where a call or check leads; the raises, if any, stand behind it."""
+    """The child of a call or check; the raises, if any, follow it."""
     first = np.int64(tree.nodes[node].first_child)
     return first + np.int64(tree.action[first] == _FOLD_CODE)
 
@@ -85,7 +85,7 @@ def read_raise(tree, node, player, max_spent, raise_to, mapping, randomised, siz
         if tree.nodes[node].player != player:
             return node, node, 1.0
         call = call_child(tree, node)
-        call_continues = False  # the raise has to be answered as a raise
+        call_continues = False  # a raise must be answered as a raise
     num_sizes = end_of_children(tree, node) - call - 1
     spent = largest_spent(tree, node)
     for i in range(num_sizes):
@@ -93,7 +93,7 @@ def read_raise(tree, node, player, max_spent, raise_to, mapping, randomised, siz
     smaller, larger, probability = read_bet(
         mapping, randomised, size_in_pots(max_spent, raise_to), sizes_pot[:num_sizes], call_continues
     )
-    return call + 1 + smaller, call + 1 + larger, probability  # -1, a call, stands right before the raises
+    return call + 1 + smaller, call + 1 + larger, probability  # -1, a call, comes right before the raises
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from foldwise.game.errors import DefinitionError
 
-# The mappings: a name, and the kernel f(x, a, b) as MODULE:NAME. Words alone, so that names can be read without a kernel.
+# The mappings: a name, and the kernel f(x, a, b) as MODULE:NAME. Strings, so that parsing a name loads no kernel.
 MAPPINGS: Final[dict[str, str]] = {
     "pseudo-harmonic": "foldwise.agent.mappings.pseudo_harmonic_kernels:pseudo_harmonic",
     "arithmetic": "foldwise.agent.mappings.arithmetic_kernels:arithmetic",
@@ -28,7 +28,7 @@ class Translation(NamedTuple):
 
     @property
     def number(self) -> int:
-        """What kernels know the mapping by: its place in the table."""
+        """The number by which kernels know the mapping: its place in the table."""
         return list(MAPPINGS).index(self.mapping)
 
     def __str__(self) -> str:

@@ -55,7 +55,7 @@ def keep_from(row, floor):  # [n], changed in place
 @kernel
 def by_classes(row, kinds, sizes_pot, fold_over, split_pot, between, within, inside, masses):
     """`transforms.by_classes` on one row, in place; scratch: inside [A], masses [2, NUM_CLASSES]."""
-    for c in range(NUM_CLASSES):  # element by element: assigning slices takes numba seconds to compile
+    for c in range(NUM_CLASSES):  # element by element, because slice assignments take numba seconds to compile
         masses[0, c] = 0.0
     for a in range(row.size):
         if kinds[a] >= 0:

@@ -64,7 +64,7 @@ def run_curve(name: str, curve: str, seed: int, budgets: Sequence[float], **solv
     seconds = 0.0
     for budget in budgets:
         while runner.nodes < budget:
-            # Half the way left, by the nodes of an iteration so far, which grow: curves end at the same count of nodes.
+            # Half of the remaining nodes at the current nodes per iteration, which grow: so curves end at the same count.
             half = int((budget - runner.nodes) * runner.iteration / (2 * max(runner.nodes, 1)))
             step = max(1, min(half, runner.iteration, 1 << 20, runner.largest_step))
             start = time.perf_counter()
@@ -95,7 +95,7 @@ def write_csv(path: Path, points: Sequence[Point]) -> None:
 
 
 def write_game(path: Path, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> list[list[str]]:
-    """A table with these rows for the game in their first column; other games' rows in the file stay. Returns all."""
+    """Write these rows for the game in their first column, keeping other games' rows in the file; returns all rows."""
     kept: list[list[str]] = []
     if path.exists():
         with path.open(newline="") as stream:

@@ -45,7 +45,7 @@ def main() -> None:
     against: list[Point] = []
     with tempfile.TemporaryDirectory(
         prefix="foldwise-bluff-"
-    ) as folder:  # strategies of gigabytes, one at a time in memory
+    ) as folder:  # strategies take gigabytes: only one is in memory at a time
         kept: list[Path] = []
 
         def keep(policy: Policy) -> float:
@@ -55,7 +55,7 @@ def main() -> None:
 
         for sampler in ("pcs", "chance"):
             points += run_timed(game, name, sampler, budgets, keep)
-            gc.collect()  # the solver's table goes before the next one comes
+            gc.collect()  # free the solver's table before the next one is made
         final = np.load(kept[len(budgets) - 1], mmap_mode="r")
         belongs = entries_of(game, 0)
         for point, path in zip(points, kept):

@@ -68,7 +68,7 @@ def forms(full: bool) -> dict[str, tuple[str, int, Settings]]:
 
 
 def references(full: bool) -> dict[str, tuple[str, int, Settings]]:
-    """What the samplers compete with: the value form, and full-width CFR, which this small tree is no match for."""
+    """References for the samplers: the value form, and full-width CFR, which solves this small tree easily."""
     curves: dict[str, tuple[str, int, Settings]] = {}
     for cards, size in (("none", "1,326"), ("lossless", "169")):
         curves[f"external (value form), {size}"] = (cards, 300_000 if full else 100_000, {"sampler": "external"})

@@ -77,7 +77,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def significant(value: float, digits: int = 4) -> float:
-    """The value with no more digits than a reader wants."""
+    """The value rounded to four significant digits."""
     return float(f"{value:.{digits}g}")
 
 
@@ -108,7 +108,7 @@ def save(
 
 
 def write(name: str, record: Record, folder: Path) -> Path:
-    """One row a line, so that a new measurement is a diff that can be read."""
+    """One row per line, so that a new measurement gives a readable diff."""
     fields = record.model_dump(mode="json")
     lines = [f'  "{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in fields.items() if key != "rows"]
     rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in fields["rows"])
@@ -132,7 +132,7 @@ def _command() -> str:
 
 
 def _commit() -> str:
-    """The commit that runs, and whether sources were changed since; records and pages may be."""
+    """The current commit, marked if sources have uncommitted changes; records and pages may have."""
     commit = _git("rev-parse", "--short", "HEAD").strip()
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":!benchmarks/results", ":!*.md").strip()
     return (commit or "unknown") + ("-dirty" if changed else "")
@@ -143,7 +143,7 @@ def _git(*words: str) -> str:
 
 
 def _machine() -> str:
-    """Cores, processor, memory, Python: as far as Linux tells."""
+    """Cores, processor, memory and Python version, as reported by Linux."""
     model = next((line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (

@@ -66,7 +66,7 @@ def run_timed(
     )
     solver = make_solver(game, config)
     solver.advance(0)
-    solver.table.fill(0.0)  # gigabytes: the first touch of memory is not the sampler's time
+    solver.table.fill(0.0)  # touch gigabytes of memory outside the sampler's time
     policy = np.empty(game.num_entries, dtype=np.float32)
     points, spent, step = [], 0.0, 1
     for budget in seconds:

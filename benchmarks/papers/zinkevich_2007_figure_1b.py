@@ -106,7 +106,7 @@ def _time(name: str, game: AbstractGame, config: RunConfig) -> list[list[Cell]]:
 def _curve(
     name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray[np.float64], output: Path
 ) -> list[Row]:
-    """Solve to each share of iterations per infoset; files are written anew after each."""
+    """Solve to each share of iterations per infoset; files are rewritten after each."""
     solver, response = make_solver(game, config), ExactResponse(game)
     policy = np.empty(game.num_entries, dtype=np.float32)
     rows: list[Row] = []

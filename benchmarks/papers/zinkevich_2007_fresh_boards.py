@@ -1,4 +1,4 @@
-"""Limit strategies solved on a sample of boards, against a best response on other boards: what the sample hides.
+"""Limit strategies solved on a sample of boards, measured by a best response on other boards.
 
 With `joint_boards` set to a part of the 134,459 suit-distinct boards, exploitability is measured on the same part. Here
 it is measured again on boards that were not in it.
@@ -34,7 +34,7 @@ def main() -> None:
         solved_on = sampled_rows(source.joint_boards)
         unseen = np.setdiff1d(np.arange(NUM_BOARDS), solved_on)
         if len(unseen) == 0:
-            raise SystemExit(f"{folder} was solved on all boards: nothing is left to try it on")
+            raise SystemExit(f"{folder} was solved on all boards: there are no others to measure it on")
         count = min(arguments.boards or len(solved_on), len(unseen))
         rows = np.sort(np.random.default_rng(arguments.seed).choice(unseen, count, replace=False))
         packed = count_sequences(sequence_tables(game.cards), rows, game.cards.num_buckets[3])

@@ -16,7 +16,7 @@ SearchOption = Annotated[
 ]
 
 AUTO = "auto"
-# Of whoever sits at a table: there search is what wins more (docs/search.md).
+# For players at a table, where search wins more (docs/search.md).
 SeatSearchOption = Annotated[
     str,
     typer.Option(

@@ -34,9 +34,7 @@ CATEGORIES = (
 CATEGORY_CLASSES = (1277, 2860, 858, 858, 10, 1277, 156, 156, 10)
 CATEGORY_START = tuple(1 + sum(CATEGORY_CLASSES[:i]) for i in range(len(CATEGORY_CLASSES)))
 _HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL_HOUSE, _QUADS, _STRAIGHT_FLUSH = range(9)
-_LOAD = (
-    0.8  # share of hash slots in use: a multiplier is found almost at once; at 0.9 the search takes five times as long
-)
+_LOAD = 0.8  # share of hash slots in use: a multiplier is found quickly; at 0.9 the search takes five times as long
 
 
 class EvaluatorTables(NamedTuple):
@@ -50,7 +48,7 @@ class EvaluatorTables(NamedTuple):
 
 @cache
 def evaluator_tables() -> EvaluatorTables:
-    """The tables: read from the cache, or built, once in a process."""
+    """The tables, read from the cache or built, once per process."""
     return EvaluatorTables(**kept_tables("evaluator", __name__, lambda: _build_tables()._asdict()))
 
 

@@ -61,7 +61,7 @@ class HandIndex:
 
 @cache
 def hand_index(shape: tuple[int, ...]) -> HandIndex:
-    """The index of a shape, built once in a process."""
+    """The index of a shape, built once per process."""
     return HandIndex(shape)
 
 

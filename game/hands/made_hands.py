@@ -1,7 +1,7 @@
 """What two hole cards make of a board, in the words players use: set, top pair, flush draw.
 
-By the rank of the evaluator, with pairs told apart by the board's cards. What lies on the board for everybody is nobody's:
-a pair or a straight of the board alone leaves a hand with its high card.
+By the evaluator's rank, with pairs distinguished by the board's cards. What the board makes by itself does not count:
+with a pair or a straight on the board alone, a hand has only its high card.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def _made(rank: int, hole: tuple[int, int], board: Sequence[int], board_rank: in
 
 
 def _draws(hole: tuple[int, int], board: Sequence[int]) -> tuple[str, ...]:
-    """What one more card may bring, with a hole card in it."""
+    """What one more card may complete, using a hole card."""
     draws = []
     for suit in {card & 3 for card in hole}:
         if sum(card & 3 == suit for card in (*hole, *board)) == _RIVER_CARDS - 1:
@@ -77,5 +77,5 @@ def _draws(hole: tuple[int, int], board: Sequence[int]) -> tuple[str, ...]:
 
 
 def _straight_outs(ranks: set[int]) -> set[int]:
-    """Ranks that make a straight with those there are."""
+    """Ranks that complete a straight."""
     return {rank for window in _WINDOWS if len(missing := window - ranks) == 1 for rank in missing}

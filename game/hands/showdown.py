@@ -1,4 +1,4 @@
-"""Showdowns and folds of range against range: boards made ready once, values of a whole range in O(n)."""
+"""Showdowns and folds of range against range: boards prepared once, values of a whole range in O(n)."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -131,7 +131,7 @@ def settle_showdown(board, reach, scale, sums, out):  # reach, out: float[n] in 
         for c in range(num_columns):
             row[c] -= last[c]
 
-    # From both ends at once: two chains of additions, each waiting for itself alone.
+    # From both ends at once: two independent chains of additions.
     up, down = -half * total, half * total
     hands[num_hands] = down
     for i in range(num_hands // 2):

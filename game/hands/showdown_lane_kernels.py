@@ -29,7 +29,7 @@ class LaneBoard(NamedTuple):
 
     hands: np.ndarray  # uint16[n]: 0, 1, 2, ...
     below: np.ndarray  # uint16[n]: hands of lower rank
-    up_to: np.ndarray  # uint16[n]: and of the same
+    up_to: np.ndarray  # uint16[n]: hands of lower or equal rank
     high: np.ndarray  # uint8[n]: the column of the higher card
     low: np.ndarray  # uint8[n]
     members: np.ndarray  # uint16[L * H]: at column * H + k, the k-th hand that holds the card
@@ -45,7 +45,7 @@ class LaneSums(NamedTuple):
     by_hand: np.ndarray  # float32[(n + 1) * WIDTH]
     by_card: np.ndarray  # float32[(L + 1) * WIDTH]
     picked: np.ndarray  # int64[WIDTH]: which vectors are in the lanes
-    targets: np.ndarray  # int64[WIDTH]: and where their values go
+    targets: np.ndarray  # int64[WIDTH]: where their values go
     scales: np.ndarray  # float32[WIDTH]
 
 

@@ -3,7 +3,7 @@
 
 Work on a vector that looks up a place for every element spends its time on finding the places. With the vectors side by
 side, element by element, one lookup serves all of them, and their numbers come with one load. numba would not keep such a
-row in a register: the loops are written for LLVM, and once more in Python, which runs where the compiler is off.
+row in a register: the loops are written for LLVM, and again in Python for runs without the compiler.
 
 All arrays are flat and contiguous: single precision for rows, unsigned integers for places.
 """

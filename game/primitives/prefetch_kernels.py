@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="call-arg"
-"""Asking memory for an entry before it is needed: a walk over tables larger than the cache waits for little else."""
+"""Prefetching entries before they are needed: a walk over tables larger than the cache mostly waits for memory."""
 
 from llvmlite import ir
 from numba import types

@@ -38,18 +38,18 @@ def action_words(betting: BettingState, action: Action, name: str = YOU) -> str:
 
 
 def label_of(betting: BettingState, text: str) -> str:
-    """The words of an action given as a dealer writes it, such as `r2250`; the text itself where it is none."""
+    """The words of an action as a dealer writes it, such as `r2250`; other text is returned unchanged."""
     action, end = read_action(text, 0, betting.definition)
     if action is None or end != len(text):
         return text
     bounds = betting.raise_range()
     if action.kind == RAISE and betting.definition.limit and bounds is not None:
-        action = Action(RAISE, bounds[0])  # the rules choose the size
+        action = Action(RAISE, bounds[0])  # the rules fix the size
     return action_words(betting, action)
 
 
 def spoken_actions(betting: BettingState, names: Sequence[str]) -> list[str]:
-    """The betting so far as sentences, one an action; `names` by position."""
+    """The betting so far as sentences, one per action; `names` by position."""
     replay = BettingState(betting.definition)
     sentences = []
     for actions in betting.actions:

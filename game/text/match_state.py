@@ -1,4 +1,4 @@
-"""Match states: the line a dealer sends, the line a player answers, and what the dealer makes of it.
+"""Match states: the line a dealer sends, the line a player answers, and how the dealer reads it.
 
 Reading is as lenient as the reference dealer's, character by character; writing is exact. One reader serves both ends.
 """
@@ -28,7 +28,7 @@ class MatchState:
     board: tuple[int, ...]
 
     def same_request(self, other: "MatchState") -> bool:
-        """Whether an answer to `other` answers this: by meaning, and by the viewer's own cards only."""
+        """Whether an answer to `other` also answers this state; of the cards only the viewer's own are compared."""
         return (
             self.position == other.position
             and self.hand_number == other.hand_number

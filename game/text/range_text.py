@@ -20,7 +20,7 @@ def pair_text(pair: int) -> str:
 def parse_range(given: str | Mapping[str, float]) -> Float:
     """Weights of all 1,326 hands, from a text in the usual notation or from hands and their weights.
 
-    In a text a hand that stands there more than once has its last weight: `22+, 0.5(QQ)` is all pairs, queens half.
+    A hand that appears more than once in a text has its last weight: `22+, 0.5(QQ)` is all pairs, queens half.
     """
     return _from_text(given) if isinstance(given, str) else _from_hands(given)
 

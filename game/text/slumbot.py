@@ -88,7 +88,7 @@ def read_increment(text: str, state: StreetBetting) -> Action:
 
 
 def read_slumbot(text: str, definition: GameDefinition) -> StreetBetting:
-    """The betting of a text. Marks between streets may be missing or repeated, as servers in the wild have it."""
+    """The betting of a text. Separators between streets may be missing or repeated, as some servers send them."""
     state = start_betting(definition)
     at = 0
     while at < len(text):

@@ -1,6 +1,6 @@
 """Bluff(D1, D2), also called liar's dice: one round as a public tree, its rolls and its outcomes.
 
-Bids are ordered by quantity, then face; six is wild for the other faces, and a bid on sixes counts sixes only. Whoever
+Bids are ordered by quantity, then face; six is wild for the other faces, and a bid on sixes counts sixes only. The player who
 calls bluff wins the round if the bid is false. The loser gives up a die and opens the next round; no dice left loses
 the game, -1 / +1. A round ends in the equilibrium value of the smaller game it leads to, so every round is a game of
 its own (Gibson et al., NIPS 2012, section 5; Johanson et al., AAMAS 2012).

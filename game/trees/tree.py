@@ -54,7 +54,7 @@ _NODE_FIELDS: Final = np.dtype(
 
 
 class _Node(np.record):  # type: ignore[misc]  # its stubs say final, the class is made to be named in a dtype
-    """So that `node.kind` is good numpy as well, where the compiler is switched off; numpy's own `base` would hide ours."""
+    """Lets `node.kind` work in numpy when compilation is disabled; numpy's own `base` would hide ours."""
 
     @property
     def base(self) -> Any:
@@ -78,7 +78,7 @@ class Tree(NamedTuple):
 
 
 def wrong_tree(tree: Tree) -> str | None:
-    """Why a tree that came from a file cannot be walked; None if it can. Kernels follow its numbers without a look."""
+    """Why a tree read from a file cannot be walked; None if it can. Kernels follow its numbers unchecked."""
     nodes, num_nodes = tree.nodes, len(tree.nodes)
     if not num_nodes or tree.parent.shape != (num_nodes,) or tree.action.shape != (num_nodes,):
         return "arrays of different lengths"

@@ -84,7 +84,7 @@ def _grown(array):
 
 @kernel
 def _keep_hand(hand, spent, kept):  # int64[NUM_FIELDS], int32[2], int32[len(_KEPT)]
-    """Keep what `_resume_hand` needs. Above every stack one bound is as good as another, so it may as well fit."""
+    """Keep what `_resume_hand` needs. Bounds above every stack are equivalent, so they are cut to fit."""
     spent[0], spent[1] = hand[SPENT], hand[SPENT + 1]
     for i, field in enumerate(_KEPT):
         kept[i] = min(hand[field], _LARGEST_INT32)
@@ -150,7 +150,7 @@ def build_heads_up(rules, menu, nodes, max_nodes):
             capacity = nodes.shape[0]
         child = num_nodes
 
-        if kind == CHANCE:  # it has kept the hand as the next street begins
+        if kind == CHANCE:  # the hand kept here is that of the next street's start
             nodes[child].kind = DECISION
             nodes[child].street = street + 1
             nodes[child].player = rules.first_players[street + 1]

@@ -1,4 +1,4 @@
-"""Why a run over sockets broke off: who failed, in the words they left."""
+"""Why a run over sockets broke off: who failed, and what they wrote last."""
 
 import signal
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def last_lines(text: str) -> str:
 
 
 def why_broken(dealer_failure: str, dealer_words: str, players: Sequence[Ended]) -> str:
-    """Who ended a run, in one line: the dealer by an error of its own, else the player it names, else who left first.
+    """Who ended a run, in one line: the dealer if it failed itself, else the player it names, else the first who left.
 
     A player that the dealer hung up on has ended too, but after the dealer and without an error: it is not to blame.
     """

@@ -37,12 +37,12 @@ from foldwise.matches.table.log import (
     state_lines,
 )
 
-_BLOCK_HANDS = 500  # a match that is stopped finishes its block
+_BLOCK_HANDS = 500  # a match that is stopped finishes its current block
 _VALUES_BLOCK_HANDS = 5000
 _BLOCK_BYTES = 1 << 20
 _FLUSH_HANDS = 100
 _DEALER_LIMITS_MS = (600_000, 600_000, 7_000)
-_NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # of players in no log
+_NO_NAMES = (np.frombuffer(b"A", np.uint8), np.frombuffer(b"B", np.uint8))  # for matches without a log
 
 
 class Seats(NamedTuple):
@@ -55,7 +55,7 @@ class Seats(NamedTuple):
 
 
 class EngineScratch(NamedTuple):
-    """Memory one thread of the engine works in."""
+    """Scratch memory of one engine thread."""
 
     hand: npt.NDArray[np.int64]  # a row of game.betting_kernels
     profit: npt.NDArray[np.int64]  # [2]: of each position
@@ -148,7 +148,7 @@ class CompiledTable:
 
 
 class MemoryMatch(NamedTuple):
-    """What a match in memory is made of. `name` and `game` stand in the log's header as a dealer would write them."""
+    """The settings of a match in memory. `name` and `game` appear in the log's header as a dealer would write them."""
 
     name: str
     game: str

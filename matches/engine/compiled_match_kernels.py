@@ -48,7 +48,7 @@ def put_bytes(out, at, text):
 
 @kernel
 def put_number(out, at, number):
-    """Decimal digits of an integer; the place after them."""
+    """Write an integer in decimal; returns the place after it."""
     if number < 0:
         out[at] = _MINUS
         at += 1
@@ -110,7 +110,7 @@ def watch(strategy, hand, node, own, child, kind, raise_to, number, scratch):
 
 @kernel
 def play_hand(rules, tables, seats, buckets, cards, number, first_seat, scratch, out, at):
-    """Play one hand into `scratch.hand` and write its betting; the place after the text.
+    """Play one hand into `scratch.hand` and write its betting; returns the place after the text.
 
     first_seat: seat of position 0; cards: hole cards by position, then the board; buckets: [2, streets] by seat.
     """
@@ -154,7 +154,7 @@ def play_hand(rules, tables, seats, buckets, cards, number, first_seat, scratch,
             if seats.codes[1] == STRATEGY:
                 node_1 = enter_street(seats.second.tree, node_1, hand[STREET])
         elif hand[FOLDED] < 0:
-            hand[STREET] = rules.board_sizes.size - 1  # the rest of the board is dealt out
+            hand[STREET] = rules.board_sizes.size - 1  # the rest of the board is dealt
         for _ in range(street, hand[STREET]):
             out[at] = _SLASH
             at += 1

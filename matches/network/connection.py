@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 class BrokerError(ProtocolError):
-    """No broker, or one that refuses us."""
+    """There is no broker, or it refuses us."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def read_broker(url: str, environment: Mapping[str, str] | None = None) -> Broke
     if parts.scheme not in ("mqtt", "mqtts") or not parts.hostname or parts.fragment:
         raise DefinitionError(f"broker URL {url!r}: {form}")
     try:
-        parts.hostname.encode("idna")  # as the resolver will: its complaint would come in the middle of things
+        parts.hostname.encode("idna")  # as the resolver will do, but with an error now instead of later
     except UnicodeError as error:
         raise DefinitionError(f"broker URL {url!r} ({error}): {form}") from None
     unknown = sorted(set(options) - {"ca", "cert", "key"})
@@ -137,7 +137,7 @@ class Outgoing(NamedTuple):
     retain: bool = False
 
 
-Receiver = Callable[[str, bytes], None]  # topic and payload; raises MessageError for what is to be dropped
+Receiver = Callable[[str, bytes], None]  # topic and payload; raises MessageError to drop it
 Say = Callable[[str], None]  # one line for the user
 
 
@@ -150,14 +150,14 @@ def waits(draw: random.Random) -> Iterator[float]:
 
 
 async def end_task(task: "asyncio.Task[None]") -> None:
-    """Cancel a task until it ends: Python 3.11's `wait_for` loses a cancellation that comes with its result."""
+    """Cancel a task until it ends: Python 3.11's `wait_for` loses a cancellation that arrives with its result."""
     while not task.done():
         task.cancel()
         await asyncio.wait([task], timeout=_CANCEL_AGAIN_SECONDS)
 
 
 class Link:
-    """A connection that comes back. `receive` gets what is subscribed; `greet` says what to send on every connection."""
+    """A connection that reconnects. `receive` gets the subscribed messages; `greet` gives what to send on each connection."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class Link:
     ) -> None:
         assert self._task is not None
         await end_task(self._task)
-        # The failure itself is raised by `during`; here only its end matters.
+        # The failure itself is raised by `during`; here only the end of the task matters.
         with contextlib.suppress(asyncio.CancelledError, BrokerError):
             self._task.result()
 
@@ -225,7 +225,7 @@ class Link:
         self._wake.set()
 
     async def flush(self, seconds: float) -> bool:
-        """Wait until the broker has acknowledged everything; False when the time is over."""
+        """Wait until the broker has acknowledged everything; False if the time runs out."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._outbox or self._flying:
@@ -259,7 +259,7 @@ class Link:
             await asyncio.sleep(min(next(pauses), left))
 
     async def _session(self, told: bool, lost: float) -> tuple[str, float | None]:
-        """One connection to its end: why it ended, and since when it stood if it did."""
+        """Run one connection to its end; returns why it ended, and when it was established, if it was."""
         loop = asyncio.get_running_loop()
         since = None
         try:
@@ -340,7 +340,7 @@ class Link:
                     self._receive(topic, payload)
                 except MessageError as error:
                     self.drops.add(topic, error)
-                except Exception as error:  # noqa: BLE001  # no message may end a match, nor a comparison
+                except Exception as error:  # noqa: BLE001  # no message may end a match or a comparison
                     self.drops.add(topic, MessageError(f"{type(error).__name__}: {str(error)[:200]!r}"))
 
     async def _pump(self, client: aiomqtt.Client, broken: "asyncio.Future[None]") -> None:

@@ -1,4 +1,4 @@
-"""Topics and messages of the match network, and the border where every received byte is checked.
+"""Topics and messages of the match network, and the validation of everything received.
 
 Messages are versioned JSON read by strict pydantic models; a state or an answer at a table is the ACPC line itself.
 Anything too long, of another version or otherwise malformed raises `MessageError` and goes no further.
@@ -53,7 +53,7 @@ Number = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 
 
 def check_word(text: str, what: str) -> str:
-    """A name that may stand in a topic, or `DefinitionError`."""
+    """The name if it may be used in a topic, else `DefinitionError`."""
     if not re.fullmatch(_WORD, text):
         raise DefinitionError(f"{what} {text!r}: expected 1 to 64 letters, digits, '.', '_' or '-'")
     return text
@@ -120,7 +120,7 @@ MatchState = Literal["running", "finished", "stopped", "failed", "lost"]
 
 
 class MatchStatus(Message):
-    """Where a match stands. Retained; `lost` is the publisher's will."""
+    """The status of a match. Retained; `lost` is the publisher's will."""
 
     match: Word
     state: MatchState
@@ -183,7 +183,7 @@ class PlayerName(BaseModel):
 
 
 class Block(BaseModel):
-    """Duplicate pairs `first` to `first + count` of one match: all that decides them."""
+    """Duplicate pairs `first` to `first + count` of one match: everything that decides their result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -243,7 +243,7 @@ class TableInfo(Message):
 
 
 class SeatPresence(Message):
-    """A player that wants, or has, a seat. Retained; an empty message takes it back."""
+    """A player that wants, or has, a seat. Retained; an empty message withdraws it."""
 
     session: Word
     online: Literal[True] = True
@@ -273,7 +273,7 @@ def decode(kind: type[Kind], payload: bytes) -> Kind:
 
 
 def pack_values(values: npt.NDArray[np.float64]) -> str:
-    """Numbers for a result, every bit of them."""
+    """Numbers of a result as text, without loss of precision."""
     return base64.b64encode(zlib.compress(values.astype("<f8").tobytes(), 1)).decode("ascii")
 
 
@@ -293,7 +293,7 @@ def unpack_values(text: str, count: int, most: float) -> npt.NDArray[np.float64]
 
 
 class LinePlace(NamedTuple):
-    """Where a state stands in a match. Places of the states a seat gets only grow, so a repeated one shows."""
+    """The place of a state in a match. Places only grow for a seat, so a repeated state is recognised."""
 
     hand: int
     betting: int  # length of the betting text
@@ -324,7 +324,7 @@ def answer_place(payload: bytes) -> LinePlace:
 
 
 class DropLog:
-    """A log line for the first message dropped for a reason, the tenth, the hundredth and so on: a flood fills no disk."""
+    """Logs the first, tenth, hundredth, ... message dropped for each reason, so that a flood does not fill the disk."""
 
     MOST_REASONS = 100
 

@@ -1,4 +1,4 @@
-"""Seats at a broker: the dealer's side. Every seat of a table can be taken over TCP or over MQTT, whoever comes first.
+"""Seats at a broker: the dealer's side. Every seat of a table can be taken over TCP or over MQTT by the first to come.
 
 A remote seat sits down at the dealer's own port through a relay in the dealer's process, so rules, clocks and log are
 those of TCP. The relay turns the broker's at-least-once messages into an exactly-once stream: a seat's states only grow

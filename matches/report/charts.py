@@ -1,4 +1,4 @@
-"""Charts as inline SVG: no script, no picture file; colours come from the page's style, so they follow dark mode."""
+"""Charts as inline SVG: no script, no image file; colours come from the page's style, so they follow dark mode."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from foldwise.matches.report.report import Curve
 
-_WIDTH, _HEIGHT = 480, 270  # drawn small and scaled up, so that the words can be read on a phone
+_WIDTH, _HEIGHT = 480, 270  # drawn small and scaled up, so that text is readable on a phone
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 12, 40
 _ROW = 26
 

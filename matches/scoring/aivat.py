@@ -38,7 +38,7 @@ from foldwise.matches.scoring.ranges import View
 from foldwise.matches.table.log import LoggedHand
 
 _MAX_PARTICLES = 128
-_CACHED_HANDS = 1326  # the other player's: a flop's sets take 22,100 buckets for each
+_CACHED_HANDS = 1326  # of the other player: each needs 22,100 buckets for the flop
 Cards = npt.NDArray[np.uint8]
 
 
@@ -84,7 +84,7 @@ class OtherSide(NamedTuple):
 
 
 class ScorerMemory(NamedTuple):
-    """What one scorer works in."""
+    """Scratch memory of one scorer."""
 
     hand: npt.NDArray[np.int64]
     after: npt.NDArray[np.int64]
@@ -155,7 +155,7 @@ class RangeScorer:
             if street == 0 or size > len(board):
                 continue
             before = board[: size - new]
-            # The first cards of the board come again and again with the same hole cards.
+            # The flop's sets recur with the same hole cards.
             found = (self._first_deal_buckets if not before else self._set_buckets)(street, own + before)
             padded = np.zeros((len(found), 3), np.uint8)
             padded[:, :new] = self._sets[street]
@@ -202,7 +202,7 @@ class RangeScorer:
         return self._scratch[num_hands]
 
     def sides(self, hand: LoggedHand, position: int) -> tuple[KnownSide, OtherSide, StreetDeals, ScorerMemory]:
-        """What kernels read of a finished hand in which the known player is in `position`."""
+        """What kernels need of a finished hand in which the known player is in `position`."""
         definition, betting = self.definition, hand.betting
         other = 1 - position
         own, board = hand.hole_cards[other], hand.board
@@ -260,7 +260,7 @@ def betting_actions(betting: BettingState) -> npt.NDArray[np.int64]:
 
 
 def never_played(hand: LoggedHand, names: Sequence[str]) -> FormatError:
-    """A hand that the strategies named cannot have played."""
+    """The error for a hand that the named strategies cannot have played."""
     return FormatError(
         f"hand {hand.number}: {hand.betting.betting_text()!r} is never played by {' and '.join(names)}: give the "
         "strategy that played, with its post-processing and translation as in DIR|new(0.2)"

@@ -22,7 +22,7 @@ from foldwise.game.trees.tree_kernels import SHOWDOWN
 from foldwise.matches.scoring.expectation_kernels import read_action
 from foldwise.matches.scoring.range_kernels import fill_rows, take_action
 
-# What may go wrong, in place of a score.
+# Error codes, returned instead of a score.
 FINE, NEVER_PLAYED, TOO_MANY_PARTICLES = 0, 1, 2
 
 
@@ -254,7 +254,7 @@ def chance_correction(known, count, street, deals, all_in, work):
 
 @kernel
 def remove_dealt(known, count, street, deals):
-    """Take away the hands that hold a card dealt on `street`."""
+    """Remove the hands that hold a card dealt on `street`."""
     hands = known.hands
     for h in range(hands.shape[0]):
         for i in range(deals.num_cards[street]):
@@ -266,7 +266,7 @@ def remove_dealt(known, count, street, deals):
 
 @kernel
 def enter_streets(player, count, street):  # `known` or `other`
-    """Lead all particles of a player to the street that is played."""
+    """Move all particles of a player to the street being played."""
     for k in range(count):
         player.particles.nodes[k] = enter_street(player.seat.tree, player.particles.nodes[k], street)
 

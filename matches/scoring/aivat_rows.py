@@ -1,4 +1,4 @@
-"""AIVAT for players that are asked what they do: searching ones, whose rows no table holds.
+"""AIVAT for players that must be asked for their rows, such as searching ones, whose rows no table holds.
 
 As in `aivat` the luck of cards and of known players' choices is taken out, and the known player's range averaged over
 (Burch et al., AAAI 2018). What differs: the rows of a decision come from the player, for all hands at once, so a searched
@@ -29,7 +29,7 @@ from foldwise.search.ranges import Policy, PublicState, TableRanges
 
 
 class RowsPlayer(NamedTuple):
-    """Somebody who says what all hands do at a decision, and the strategy whose values price the states."""
+    """A player that gives the rows of all hands at a decision, and the strategy whose values price the states."""
 
     table: StrategyPlayer
     rows: Callable[[PublicState], Policy]

@@ -14,7 +14,7 @@ from foldwise.game.compiled import kernel
 def follow_public(seat, rules, hand, position, hand_number, actions, scratch):  # -, -, int64[fields], -, -, [a, 2], -
     """The abstract node right after the last action, before any card; `hand` is left there too.
 
-    It depends on what both players saw alone: where several abstract sizes make the same chips, bucket 0 draws.
+    It depends only on public information: where several abstract sizes make the same chips, bucket 0 draws.
     """
     start_hand(rules, hand)
     node = np.int64(0)
@@ -23,7 +23,7 @@ def follow_public(seat, rules, hand, position, hand_number, actions, scratch):  
         kind, raise_to = actions[i, 0], actions[i, 1]
         node = enter_street(seat.tree, node, hand[STREET])
         if kind == FOLD:
-            node = call_child(seat.tree, node)  # nobody asks for it
+            node = call_child(seat.tree, node)  # a fold's node is never needed
         elif hand[PLAYER] == position:
             node = follow_own(seat, hand, node, kind, raise_to, np.int64(0), not acted, hand_number, scratch)
             acted = True

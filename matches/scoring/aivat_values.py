@@ -38,7 +38,7 @@ Listener = Callable[[int], None]  # boards done
 
 
 class Values(NamedTuple):
-    """As kernels read them."""
+    """The values as kernels read them."""
 
     starts: npt.NDArray[np.int64]  # [nodes]
     num_buckets: npt.NDArray[np.int64]  # [streets]
@@ -124,9 +124,9 @@ def fit_values(
     with ThreadPoolExecutor(threads) as pool:
         parts = [boards[thread::threads] for thread in range(threads)]
         try:
-            # One thread tells for all.
+            # One thread reports for all.
             total: Float = np.sum(list(pool.map(add, parts, [listen, *[None] * (threads - 1)])), axis=0)
-        finally:  # an interrupt does not wait for all boards
+        finally:  # do not wait for the remaining boards on an interrupt
             stop.set()
     return frozen(Values(starts, num_buckets, _means(total, starts, num_entries).astype(np.float32)))
 
@@ -152,12 +152,12 @@ def _means(sums: Float, starts: npt.NDArray[np.int64], num_entries: int) -> Floa
 
 
 def strategy_fingerprint(strategy: Strategy) -> str:
-    """Names the probabilities that values were made from."""
+    """Identifies the probabilities that values were made from."""
     return "-".join(strategy.manifest.arrays[name].sha256[:16] for name in ("nodes", "probabilities"))
 
 
 def load_values(strategy: Strategy) -> Values | None:
-    """The values kept beside a strategy; None where there are none. `FormatError` where they belong to another strategy."""
+    """The values kept beside a strategy; None if there are none. `FormatError` if they belong to another strategy."""
     folder = strategy.folder / FOLDER
     if not (folder / "manifest.json").exists():
         return None

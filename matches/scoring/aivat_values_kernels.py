@@ -54,7 +54,7 @@ def settle_node(tree, node, ends, frames, depth):
 
 @kernel
 def enter(seat, view, node, frames, depth, rows):
-    """Make a node ready to be walked: its rows if it is a decision, and values of nothing."""
+    """Prepare a node for the walk: its rows if it is a decision, and zero values."""
     frames.node[depth] = node
     frames.child[depth] = 0
     frames.values[depth, :, :] = 0.0
@@ -69,7 +69,7 @@ def enter(seat, view, node, frames, depth, rows):
 def add_board(seat, num_buckets, starts, view, ends, frames, out, sums):
     """Walk the tree of a strategy that plays itself on one board and add values to `sums` [2 players, 2, entries].
 
-    frames: a `matches.scoring.aivat_values.ValueFrames`; out: [n] scratch. A branch that nobody reaches is left out.
+    frames: a `matches.scoring.aivat_values.ValueFrames`; out: [n] scratch. A branch that neither player reaches is skipped.
     """
     tree = seat.tree
     frames.reach[0, :, :] = 1.0

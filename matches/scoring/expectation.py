@@ -128,7 +128,7 @@ class Expectation:
             capacity *= 2
 
     def exact(self) -> tuple[float, float] | None:
-        """What the first player wins in each position over all boards; None where the game has too many."""
+        """What the first player wins in each position over all boards; None if the game has too many."""
         boards = all_boards(self.definition)
         if boards is None:
             return None

@@ -47,7 +47,7 @@ def holds(hands, h, card):
 
 @kernel
 def number_of_hand(hands, cards, start):
-    """Which of all hands stands at `start` of a deal, in either order."""
+    """The number of the hand at `start` of a deal; its cards may be in either order."""
     for h in range(hands.shape[0]):
         found = 0
         for i in range(hands.shape[1]):
@@ -286,7 +286,7 @@ def play_hand(rules, tables, seat, bets, view, hands, cards, me, number, from_st
             num_raises = 0
             if street >= from_street:
                 num_raises = list_raises(rules, seat, bets, hand, node, work.raises)
-            if street >= from_street and (num_raises > 0 or to_call(rules, hand) > 0):  # else there is but the check
+            if street >= from_street and (num_raises > 0 or to_call(rules, hand) > 0):  # else only a check is possible
                 if equity_street != street:
                     exact = find_equities(rules, tables, hands, own, cards, num_seen, num_samples, work)
                     equity_street = street
@@ -303,7 +303,7 @@ def play_hand(rules, tables, seat, bets, view, hands, cards, me, number, from_st
         return -np.float64(hand[SPENT + me])
     if hand[FOLDED] == 1 - me:
         return np.float64(hand[SPENT + 1 - me])
-    # The action was chosen by a sampled equity, so it must not settle the showdown too: the board that was dealt does.
+    # The action was chosen by a sampled equity, which would bias the showdown: settle it on the board that was dealt.
     if equity_street != hand[STREET] or not exact:
         size = rules.board_sizes[rules.board_sizes.size - 1]
         find_equities(rules, tables, hands, own, cards, size, num_samples, work)

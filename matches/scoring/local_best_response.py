@@ -1,4 +1,4 @@
-"""Local best response: a lower bound of what a strategy at a table can lose, in the real game.
+"""Local best response: a lower bound on what a strategy at a table can lose, in the real game.
 
 Lisy and Bowling, Equilibrium approximation quality of current no-limit poker bots (AAAI workshop on computer poker,
 2017), algorithm 1. The responder (LBR) plays hands against the agent as it would sit at a table, translation and
@@ -13,7 +13,7 @@ post-processing included:
 
 What is our own: showdown equities are exact from the flop on (1,081 run-outs; 46 on the turn) and from `samples` drawn
 boards before it. Where a bet is read as one of two sizes at random, the raise is valued over both readings; once made,
-the agent draws as it does at a table and the range is kept under the reading drawn, as if its dice lay open. A hand that
+the agent draws as it does at a table and the range is kept under the reading drawn, as if its draws were public. A hand that
 ends at a showdown counts the mean over the opponent's range, and over the run-outs where equities are exact: the
 same expectation as the cards he was dealt, with less noise. Deals are played from both positions.
 """

@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.hands.showdown import RangeShowdown
-from foldwise.search.ranges import Float
 from foldwise.search.street import without_card
 
 HIDDEN_RIVERS: Final = 44  # possible river cards once both hands and the turn are known

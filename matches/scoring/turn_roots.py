@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from foldwise.agent.strategy_player import StrategyPlayer
+from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.hands.dealing import Shoe
 from foldwise.game.text.match_state import view
@@ -22,7 +22,6 @@ from foldwise.search.player import SearchPlayer, shared_workspace
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.search.street import without_card
 
-Float = npt.NDArray[np.float64]
 _TURN = 2
 _NUM_RIVERS = 48
 

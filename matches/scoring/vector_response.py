@@ -10,8 +10,8 @@ probabilities. So an answer of a searching agent costs one solve, however many h
   round. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one
   whose mass times chips is less than `least` of that of the street's root is walked with its share of it, and then for
   all of it.
-- Flop and turn are dealt. Where a turn ends `rivers` cards are drawn. A showdown before the turn is on the dealt board, on
-  the turn over all rivers.
+- Flop and turn are dealt. Where a turn ends `rivers` cards are drawn. A showdown before the flop is over drawn boards, on
+  flop and turn over all cards to come.
 - The agent's readings of bets are those drawn by its seed and the hand's number, and the responder knows them.
 - Equities are exact from the flop on, and from `samples` drawn boards before it.
 
@@ -27,13 +27,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL_ACTION, FOLD, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.matches.scoring.local_best_response import LbrSettings, bet_set
 from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, showdown_on, showdown_values, unseen
-from foldwise.search.ranges import Float, Policy, PublicState
+from foldwise.search.ranges import Policy, PublicState
 
 _TURN = 2
 _NUM_RIVERS = 48
@@ -65,8 +66,10 @@ class VectorResponse:
         *,
         expand_from: int = _TURN,
         rivers: int = 2,
+        run_outs: int = 100,
         least: float = 0.01,
     ):
+        """`run_outs`: boards that an all-in before the flop is averaged over; 0 for the dealt board, on the flop too."""
         if definition.num_players != 2 or definition.board_sizes != (0, 3, 4, 5) or definition.limit:
             raise DefinitionError("lbr for all hands at once: expected heads-up no-limit hold'em; give --method hands")
         if settings.bets == "tree":
@@ -78,6 +81,7 @@ class VectorResponse:
         self._bets = bet_set(settings.bets)
         self._expand_from = expand_from
         self._num_rivers = rivers
+        self._run_outs = run_outs
         self._least = least
 
     def values(
@@ -147,17 +151,27 @@ class _Walk:
         return self._follow(branches, board, betting.round >= self.response._expand_from)
 
     def _end(self, branch: Branch, board: tuple[int, ...]) -> float:
-        betting, scale = branch.betting, 1.0
+        betting = branch.betting
         own, other = branch.own, branch.other
         if not betting.is_showdown():
             folder = betting.folded.index(True)
             won = -betting.spent[folder] if folder == self.me else betting.spent[folder]
             return won * float(own @ showdown_on(board).fold(other))
         if len(board) < 4:
-            scale = math.comb(52 - len(board), 5 - len(board)) / math.comb(48 - len(board), 5 - len(board))
-            board = self.full_board
-            own, other = _on_board(own, board), _on_board(other, board)
-        return scale * min(betting.spent) * float(own @ showdown_values(board, other))
+            return min(betting.spent) * self._run_out(own, other, board)
+        return min(betting.spent) * float(own @ showdown_values(board, other))
+
+    def _run_out(self, own: Float, other: Float, board: tuple[int, ...]) -> float:
+        """What the responder wins of a chip at stake over the cards to come: on a flop over all, before it over some."""
+        run_outs = self.response._run_outs
+        if run_outs and board:
+            return float(own @ self._showdown(board, other))
+        boards = [self.full_board]
+        if run_outs:  # not those the equities were taken from, which the responder's decisions know
+            boards = [tuple(self.rng.choice(52, 5, replace=False).tolist()) for _ in range(run_outs)]
+        seen = math.comb(52 - len(board), 5 - len(board)) / math.comb(48 - len(board), 5 - len(board))
+        won = sum(float(_on_board(own, full) @ _showdown_once(full, _on_board(other, full))) for full in boards)
+        return seen * won / len(boards)
 
     def _deal(self, branch: Branch, board: tuple[int, ...], size: int) -> float:
         """The dealt flop and turn, drawn rivers. A pair of hands sees fewer boards than are dealt, each more often."""

@@ -1,4 +1,4 @@
-"""What the dealer makes of a line: used, repaired, replaced by a call, or passed over.
+"""How the dealer treats a player's line: it is used, repaired, replaced by a call, or ignored.
 
 Right state with a bad action: call. Wrong or unreadable state: warn and keep waiting. The texts of the warnings are the
 reference dealer's, because scripts look for them.
@@ -51,7 +51,7 @@ def read_answer(line: bytes, hand: Hand, requested: str) -> CheckedReply:
 
 
 def check_action(action: Action | None, betting: BettingState) -> CheckedReply:
-    """A legal action as it is; a raise of the wrong size brought to the nearest; anything else a call."""
+    """A legal action unchanged; a raise of the wrong size moved to the nearest legal one; anything else a call."""
     if action is None:
         return CheckedReply(CALL_ACTION, (INVALID_ACTION,))
     if action.kind == CALL or (action.kind != RAISE and betting.can_fold()):

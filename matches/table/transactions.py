@@ -61,7 +61,7 @@ def _parse(line: str, definition: GameDefinition) -> Transaction:
 
 
 def _drop_unfinished_line(path: Path) -> None:
-    """A process killed while writing leaves half a line: its action was never applied, so it goes."""
+    """Remove half a line left by a killed process: its action was never applied."""
     with path.open("rb+") as file:
         content = file.read()
         whole = content.rfind(b"\n") + 1

@@ -1,6 +1,6 @@
 """Checkpoints of a distributed run: a shard from every child and the head's own arrays, committed by one rename.
 
-The head asks for shards when no batch is under way, so that all of them and its own tables are of the same iteration;
+The head asks for shards when no batch is in flight, so that all of them and its own tables are of the same iteration;
 the new manifest names them all or the old one stays. A shard says which clusters it holds, and a child looks for its
 clusters in all shards: so a run can be resumed with another number of children, and a restarted child reloads likewise.
 """

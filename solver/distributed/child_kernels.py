@@ -48,7 +48,7 @@ def draw_boards(rng, flops, cards, evaluator, num_streets, num_board, cluster_bu
 
     cluster_buckets int64[S], buckets of one cluster on each street; hands uint8[W, 4]; counts int64[W], F_{n,h};
     buckets int32[W, 2, S], by the piece's own numbers; rows int32[W], the outcome 0, 1, 2: player 0 loses, ties, wins.
-    A walk whose hands leave no flop keeps what stood there: it is not walked.
+    A walk whose hands leave no flop is not walked, and its entries stay unchanged.
     """
     dealt = np.empty((2, 2 + num_board), dtype=np.int64)
     found = np.empty(num_streets, dtype=np.int64)

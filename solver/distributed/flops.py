@@ -12,11 +12,10 @@ import numpy.typing as npt
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.joint_deals import SHOWDOWN_OUTCOMES
-from foldwise.game.arrays import Counts, Float
+from foldwise.game.arrays import Counts, Float, Ints
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.solver.distributed.child_kernels import count_flops, draw_boards
 
-Int = npt.NDArray[np.int32]
 Hands = npt.NDArray[np.uint8]
 
 NUM_FLOPS = 22_100  # C(52, 3)
@@ -35,7 +34,7 @@ class FlopTables(NamedTuple):
 
 
 class PublicDeals(Protocol):
-    """Where a child's boards come from. `Float` outcomes are to player 0, per unit of a node's value."""
+    """The source of a child's boards. Outcomes are to player 0, per unit of a node's value."""
 
     @property
     def outcomes(self) -> Float:
@@ -52,7 +51,9 @@ class PublicDeals(Protocol):
     def count(self, hands: Hands) -> Counts:
         """F_{n,h} of every walk: flops of the piece that the hands [W, 4] leave."""
 
-    def draw(self, rng: npt.NDArray[np.uint64], hands: Hands, counts: Counts, buckets: Int, outcome_rows: Int) -> None:
+    def draw(
+        self, rng: npt.NDArray[np.uint64], hands: Hands, counts: Counts, buckets: Ints, outcome_rows: Ints
+    ) -> None:
         """Fill `buckets` [W, 2, S], by the piece's own numbers, and `outcome_rows` [W], one board for every walk."""
 
 
@@ -125,7 +126,9 @@ class FlopDeals:
         count_flops(self.flops, hands, counts)
         return counts
 
-    def draw(self, rng: npt.NDArray[np.uint64], hands: Hands, counts: Counts, buckets: Int, outcome_rows: Int) -> None:
+    def draw(
+        self, rng: npt.NDArray[np.uint64], hands: Hands, counts: Counts, buckets: Ints, outcome_rows: Ints
+    ) -> None:
         draw_boards(
             rng,
             self.flops,

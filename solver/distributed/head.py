@@ -74,7 +74,7 @@ class Head:
         self.rng = make_states(config.solver.seed, HEAD_STREAMS)
         self.waiting_seconds = 0.0
         self.solving_seconds = 0.0
-        self._sent = 0  # iterations in batches done or under way
+        self._sent = 0  # iterations in batches done or in flight
         self._flights: deque[Flight] = deque()
         self._frames = make_frames(game)
         self._unread: Float = np.zeros_like(self.top_table)  # where the first pass adds

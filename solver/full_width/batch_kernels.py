@@ -50,8 +50,8 @@ def _enter(tree, root, reach, before, parents):
 def _match_two(table, row, zero, share):
     """Regret matching of a row of two actions, `share` each where no regret is positive.
 
-    `zero` and `share` have the table's type, so that nothing is computed in another; no branch hangs on a single
-    regret, whose sign is as good as random.
+    `zero` and `share` have the table's type, so that everything is computed in it; there is no branch on a single
+    regret, whose sign is unpredictable.
     """
     first, second = max(table[row], zero), max(table[row + 1], zero)
     total = first + second

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A matrix of mostly zeros times a full one: what the ends of a street cost once players have given up most actions.
+"""A mostly zero matrix times a full one: the cost of a street's ends once most actions are no longer played.
 
 Regret matching never plays an action without positive regret, so after some iterations nine tenths of the reaches at the
 ends of a big game are exactly zero. The others are listed, and only their rows of the full matrix are added up. That

@@ -60,7 +60,7 @@ def forward(tree, policy, street, num_hands, work):
 def settle_folds(tree, reach, scale, card_sums, out):
     """Value of every hand where a player folded: `scale` times the opponent's hands that share no card with it.
 
-    A hand that clashes with the board gets a number too; it is never read: the board's reader leaves such hands out.
+    A hand that clashes with the board gets a value too, which is never read.
     """
     card_sums[:] = 0.0
     total = 0.0
@@ -189,7 +189,7 @@ def find_stabiliser(symmetries, street, work):
 
 @kernel
 def enter_street(tree, abstraction, evaluator, policy, symmetries, street, last, work):
-    """Make a street ready on its board: reach of all its nodes, and sums to add later streets to."""
+    """Prepare a street on its board: reach of all its nodes, and sums to which later streets are added."""
     nodes = tree.nodes
     if street == last:
         prepare_last(tree, abstraction, evaluator, street, work)
@@ -259,7 +259,7 @@ def add_relabelled(symmetries, street, card, possible, weight, value, work, out)
 
 @kernel
 def by_pair(value, street, last, work):
-    """A street's values by pair number; what stands for hands that clash with the board is never read."""
+    """A street's values by pair number; entries of hands that clash with the board are never read."""
     if street != last:
         return value
     pairs = work.showdown.pairs

@@ -12,7 +12,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.abstraction.deals.joint_deals import JointDeals
-from foldwise.game.arrays import Float
+from foldwise.game.arrays import Float, Ints
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -24,7 +24,6 @@ from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch
 from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, PublicFrames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
-Int = npt.NDArray[np.int32]
 State = npt.NDArray[np.uint64]
 
 FORMS = {"pcs": 0, "opcs": 1, "spcs": 2}
@@ -156,7 +155,7 @@ class _BoardWorker:
         self._single = make_hands(1, num_streets)
         self._frames = make_public_frames(game, self._hands.num_hands)
         self._scratch = make_scratch()
-        self._preflop: Int = cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
+        self._preflop: Ints = cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
         """Run iterations; returns public nodes visited."""

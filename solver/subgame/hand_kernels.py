@@ -11,7 +11,7 @@ import numpy as np
 from foldwise.game.compiled import kernel
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
-FROZEN = 1  # `detail` of a decision whose rows are played as they stand: nobody learns there, nor responds
+FROZEN = 1  # `detail` of a decision with fixed rows: nobody learns or responds there
 
 
 class Rules(NamedTuple):

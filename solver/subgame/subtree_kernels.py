@@ -54,7 +54,7 @@ def _settle(nodes, block_nodes, kind, traverser, board, frames):
     reach_at = frames.reach_at[1 - traverser]
     for first in range(0, count, WIDTH):
         for lane in range(WIDTH):
-            i = frames.ends[min(first + lane, count - 1)]  # lanes left over do the last one again
+            i = frames.ends[min(first + lane, count - 1)]  # spare lanes repeat the last one
             node = nodes[block_nodes[i]]
             lanes.picked[lane] = reach_at[i]
             lanes.targets[lane] = i
@@ -96,7 +96,7 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
         sigma = frames.sigma[row[i] : row[i] + num_actions]
         match_hands(weights, sigma, frames.total)
         for a in range(num_actions):
-            if nodes[block_nodes[below + a]].kind == DECISION:  # at an end his own reach is not asked for
+            if nodes[block_nodes[below + a]].kind == DECISION:  # at an end his own reach is not needed
                 multiply(reach, sigma[a], frames.reach[player, below + a])
 
     _settle(nodes, block_nodes, SHOWDOWN, traverser, board, frames)

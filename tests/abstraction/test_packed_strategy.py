@@ -1,4 +1,4 @@
-"""A strategy in one file: what rounding keeps, what a damaged file is told, and names in a folder's place."""
+"""A strategy in one file: what rounding keeps, errors for damaged files, and names in place of folders."""
 
 import hashlib
 import json
@@ -185,7 +185,7 @@ def test_a_cache_that_cannot_be_written_is_named(packed, tmp_path):
     ],
 )
 def test_default_is_a_name_wherever_a_strategy_can_be_named(words, solved, tmp_path, monkeypatch, capsys):
-    """Each command asks for the file that comes with foldwise; where an install lost it, that is said in one line."""
+    """Each command asks for the file that comes with foldwise; if it is missing, it says so in one line."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("foldwise.abstraction.named_strategy.default_file", lambda: tmp_path / "gone.packed")
     assert main(words.format(solved=solved).split()) == 2

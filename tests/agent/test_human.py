@@ -1,4 +1,4 @@
-"""A person's seat: what answers mean, and whole matches over a real dealer, by a scripted person and through a terminal."""
+"""A person's seat: what answers mean, and whole matches at a real dealer, scripted and through a terminal."""
 
 import asyncio
 import contextlib
@@ -262,7 +262,7 @@ def talk(process, terminal, answer):
     """Answer every prompt of a program at a terminal until it ends; what it wrote."""
     written = ""
     answered = 0
-    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program gets there
+    deadline = time.monotonic() + 300.0  # compiling on a busy machine is slow; only a hung program takes this long
     while time.monotonic() < deadline:
         if not select.select([terminal], [], [], 0.2)[0]:
             if process.poll() is not None:

@@ -50,7 +50,7 @@ def test_the_short_name_is_the_alias_or_tells_nothing_of_the_machine(spec):
 
 @given(STRATEGIES | OTHERS)
 def test_a_plan_keeps_its_players(spec):
-    """As text in match.json, and as specs for who reads it."""
+    """As text in match.json, and as specs for the reader."""
     plan = MatchPlan(players=(spec, "bot:call"), game="leduc", definition="", hands=1, seed=1, repeat=1, over="memory")
     read = MatchPlan.model_validate_json(plan.model_dump_json())
     assert read == plan and read.players == (spec, PlayerSpec(PlayerKind.BOT, "call"))

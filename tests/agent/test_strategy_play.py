@@ -251,7 +251,7 @@ def test_compare_counts_the_same_hands_as_match(folders, capsys, tmp_path):
 
 
 def test_variants_that_play_alike_differ_by_nothing(folders, capsys):
-    """Shared deals and draws: a threshold nothing falls under changes no hand, and the interval is a point."""
+    """With shared deals and draws, a threshold below every probability changes no hand, and the interval is a point."""
     result = run(
         capsys, "compare", folders[1], "--variants", "none,threshold(0.0000001)", "--opponents", "bot:call",
         "--hands", 300, "--no-exploitability",
@@ -356,7 +356,7 @@ def test_a_damaged_strategy_is_not_played(folders, tmp_path, capsys, monkeypatch
     ],
 )
 def test_a_stranger_s_tree_that_cannot_be_walked_is_refused(folders, tmp_path, field, value, reason):
-    """Well-formed, with the right checksums, and wrong."""
+    """Well-formed files with correct checksums and wrong content."""
     folder = Path(shutil.copytree(folders[0], tmp_path / "strange"))
     strategy = Strategy(folder)
     nodes = strategy.tree.nodes.copy()

@@ -55,7 +55,7 @@ def test_help_and_version_load_no_slow_package():
 
 
 def test_help_lists_every_command_and_a_wrong_one_is_named(capsys):
-    """A command alone loads its own module only; where none is named, or none there is, all are known."""
+    """A command loads its own module only; without a known command, all are loaded."""
     for words in (["--help"], ["--help", "solve"]):
         assert main(words) == 0
         shown = capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_help_lists_every_command_and_a_wrong_one_is_named(capsys):
 
 
 def test_the_listing_of_the_room_is_the_list_of_commands():
-    """A command is one file of its name, and of the rest there are three files and a shelf."""
+    """Each command is a file of its name; besides those there are only three files and a shelf."""
     files = {path.stem for path in (ROOT / "cli").glob("*.py")} - {"__init__", "main", "entry", "options"}
     assert files == set(COMMANDS)
 

@@ -1,4 +1,4 @@
-"""Files nobody should have written: one line, exit code 2, no traceback, and no waiting."""
+"""Malformed or hostile files: one line, exit code 2, no traceback, and no hanging."""
 
 import os
 import shutil

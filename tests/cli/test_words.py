@@ -1,4 +1,4 @@
-"""The right word in the right place: conditions that fit nothing, options that do nothing, typing errors, progress."""
+"""Messages that help: conditions that match nothing, options without effect, typing errors, progress."""
 
 import errno
 import io
@@ -259,7 +259,7 @@ def test_a_name_that_is_no_text_is_refused_in_one_line(tmp_path):
 
 
 def test_an_estimate_says_what_it_does(strategies, capsys, monkeypatch):
-    """Preparing and each timed flop are said: nothing is silent for minutes."""
+    """Preparation and each timed flop are reported: the command is never silent for minutes."""
     from foldwise.solver.response import real_response
 
     class Timed:

@@ -1,4 +1,4 @@
-"""Work is never lost silently: what is there is not replaced unasked, and what was begun goes on."""
+"""Work is never lost silently: results are not replaced unasked, and interrupted work can be resumed."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def result(capsys, *arguments):
 
 
 def test_solve_keeps_a_finished_strategy(leduc, tmp_path, capsys):
-    """Another game, or the same one without --resume: refused, with both ways on; each of them then works."""
+    """Another game, or the same one without --resume, is refused with both ways to continue; each of them works."""
     folder = tmp_path / "run"
     shutil.copytree(leduc, folder)
     before = (folder / "manifest.json").read_bytes()
@@ -112,7 +112,7 @@ def test_tournament_goes_on_and_knows_other_conditions(leduc, tmp_path, capsys, 
     monkeypatch.setattr(Table, "_play", lambda *given: played.append(given[1:]) or play(*given))
     assert result(capsys, *words, "--hands", 100, "--resume")["cells"] == first["cells"]
     assert not played
-    result(capsys, *words, "--hands", 120, "--resume")  # other cells: none of the kept ones is taken for them
+    result(capsys, *words, "--hands", 120, "--resume")  # other cells: none of the kept ones is reused
     assert len(played) == 3
 
 

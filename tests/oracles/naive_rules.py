@@ -11,7 +11,7 @@ MAX_ACTIONS = 64
 class NaiveHand:
     """The betting of one hand, recomputed from the whole list of actions at every question.
 
-    `actions` is [(round, player, letter, amount)]; nothing else is remembered, so nothing can be forgotten.
+    `actions` is [(round, player, letter, amount)]; nothing else is stored, so no state can be wrong.
     """
 
     def __init__(self, game: GameDefinition, letters: Sequence[tuple[str, int]] = ()):

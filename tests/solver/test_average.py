@@ -46,7 +46,7 @@ def test_a_later_part_is_that_of_a_run_that_began_to_sum_there(sampler, part, tm
     assert np.abs(first.stored - second.stored).max() < 1e-12
     assert later.history[-1].exploitability_mbb == pytest.approx(other.history[-1].exploitability_mbb, rel=1e-9)
     whole = run_to_end(make_config(sampler=sampler, iterations=900), tmp_path / "whole")
-    assert np.array_equal(whole.solver.table, later.solver.table)  # copies change nothing of the run
+    assert np.array_equal(whole.solver.table, later.solver.table)  # copies do not affect the run
     assert np.abs(Strategy(tmp_path / "whole").stored - first.stored).max() > 1e-3
 
 

@@ -23,7 +23,7 @@ _STACKS = st.integers(1, 300)
 
 @st.composite
 def definitions(draw, players=_PLAYERS, rounds=_ROUNDS, limit=None, stacks=_STACKS):
-    """Any playable game; limit games have equal stacks, for else the reference lets chips vanish."""
+    """Any playable game; limit games have equal stacks, because otherwise the reference loses chips."""
     num_players = draw(players)
     num_rounds = draw(rounds)
     is_limit = draw(st.booleans()) if limit is None else limit

@@ -20,7 +20,7 @@ from foldwise.matches.network.connection import Broker, Link, read_broker
 from tests.support.places import ROOT
 
 PREFER_OWN = os.environ.get("FOLDWISE_TEST_BROKER") == "own"
-SECONDS = 300.0  # of any wait: however busy the machine, only a test that fails gets there
+SECONDS = 300.0  # of any wait: only a failing test waits this long, however busy the machine
 
 
 def broker_name() -> str:
@@ -55,7 +55,7 @@ async def within(work, seconds: float = SECONDS):
 
 
 class Clock:
-    """Time that passes when the test says so: a patience of minutes ends at once, and no other however long it takes."""
+    """Time that passes only when the test says so: a limit of minutes can end at once, and no other ends by itself."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
@@ -108,7 +108,7 @@ def write_strategy(folder: Path, seed: int) -> Path:
 
 
 def start_python(script: str, *arguments: str, **options) -> "subprocess.Popen[bytes]":
-    """A Python process of ours with the project in reach."""
+    """A Python process that can import the project."""
     return subprocess.Popen([sys.executable, "-c", script, *arguments], cwd=ROOT, **options)
 
 

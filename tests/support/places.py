@@ -1,4 +1,4 @@
-"""Where things stand in a checkout."""
+"""Paths in a checkout."""
 
 from pathlib import Path
 

@@ -161,7 +161,7 @@ class Table:
         return await self.play(*(self.client(seat, player, definition) for seat, player in enumerate(players)))
 
     async def finish(self) -> Outcome:
-        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a dealer that hangs gets there
+        self.outcome.completed = await asyncio.wait_for(self._task, 300.0)  # only a hung dealer takes this long
         log = self._folder / f"{self._settings.name}.log"
         self.outcome.log = log.read_text(encoding="latin-1") if log.exists() else ""
         return self.outcome

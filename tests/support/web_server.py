@@ -45,7 +45,7 @@ class ServerProcess:
         self.process.wait()
 
     def interrupt(self) -> tuple[int, str]:
-        """As Ctrl-C does: the exit code, and what was said on stderr."""
+        """Interrupt as Ctrl-C does; returns the exit code and stderr."""
         self.process.send_signal(signal.SIGINT)
         _, errors = self.process.communicate(timeout=SECONDS)
         return self.process.returncode, errors
@@ -65,7 +65,7 @@ class ServerProcess:
             connection.close()
 
     def call(self, name: str, body: Any, prefix: str = "/api/") -> dict[str, Any]:
-        """A call of the HTTP door."""
+        """A call of Slumbot's HTTP interface."""
         status, _, data = self.request("POST", prefix + name, body)
         assert status == 200, data
         return json.loads(data)

@@ -32,7 +32,7 @@ def door(table):
 
 @pytest.fixture(scope="module", autouse=True)
 def slow(door):
-    """Clients that never finish what they say, from before the first test on: the last one hears what became of them."""
+    """Clients that never finish their requests, started before the first test; the last test checks their fate."""
     host, port = door.host.split(":")
     heads = [socket.create_connection((host, int(port))) for _ in range(10)]
     bodies = [socket.create_connection((host, int(port))) for _ in range(10)]
@@ -203,7 +203,7 @@ def test_huge_bodies_are_refused(door):
 
 
 def test_a_crowd_of_one_address_is_told_to_leave(door):
-    """Connections beyond an address's share are closed with a word; those it has are answered as before."""
+    """Connections beyond an address's share are closed with a message; existing ones are answered as before."""
     host, port = door.host.split(":")
     kept = http.client.HTTPConnection(door.host, timeout=SECONDS)
     kept.connect()

@@ -100,7 +100,7 @@ def test_a_session_over_the_websocket(table, sit, folder):
     moves = other.view["hand"]["moves"]
     seat.act("c")
     stale = other.say({"act": "f", "hand": other.view["hand"]["number"], "moves": moves})
-    assert stale["table"] == seat.view  # what the second page wanted was said of an older state
+    assert stale["table"] == seat.view  # the second page's request was for an older state
     while seat.view["hand"]["end"]:
         seat.say({"next": True})
     assert "not an answer" in seat.act("zzz")["error"]

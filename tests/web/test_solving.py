@@ -1,4 +1,4 @@
-"""The queue of long work: one piece at a time, users in turn, and nobody's cancellation stops the line."""
+"""The queue of long work: one job at a time, users in turn, and no cancellation stops the queue."""
 
 import asyncio
 import subprocess
@@ -13,7 +13,7 @@ from tests.support.web_server import SECONDS
 
 
 async def test_users_take_turns():
-    """Ann asks for three pieces before Bob and Cid ask for one each: they wait for one of hers, not for three."""
+    """Ann asks for three jobs before Bob and Cid ask for one each: they wait for one of hers, not for three."""
     queue, order = SolveQueue(), []
     held = threading.Event()
     running, most = 0, 0

@@ -47,7 +47,7 @@ def golden_strength():
 def test_preflop_fifths():
     """Fifths of the 1,326 hands by E[HS^2], as Zinkevich et al. (NIPS 2007, 4.1) define them; the counts are our own.
 
-    No paper prints them: they are what our strength table gives, kept so that a change of the rule for ties shows.
+    No paper prints them: they come from our strength table, kept so that a change of the rule for ties is noticed.
     """
     masses, _, squares = golden_strength().T
     parts = np.searchsorted(thresholds_of(squares, masses, 5), squares.astype(np.uint64), side="right")
@@ -117,7 +117,7 @@ class MadeUpStrength:
 
 
 def test_flop_within_parents():
-    """Nested buckets: equal mass within each parent, the order of the metric kept, the parent told by the number."""
+    """Nested buckets: equal mass within each parent, in the order of the metric, the parent derivable from the number."""
     strength = MadeUpStrength()
     classes = flop_class_rows()
     by_pair = RNG.integers(0, 3, 169)[hand_index((2,)).index_hands(PAIR_CARDS)]
@@ -289,7 +289,7 @@ def test_folder_notices_damage(tmp_path):
 
 
 def spoil(abstraction, **changed):
-    """The same abstraction with other arrays on its second street: its checksums will be right, its numbers not."""
+    """The same abstraction with wrong arrays on its second street, but correct checksums."""
     streets = list(abstraction.streets)
     streets[1] = replace(streets[1], **changed)
     return CardAbstraction(streets, {}, abstraction.clusters if abstraction.clusters.size else None)

@@ -59,7 +59,7 @@ def test_row_means_are_the_hand_strengths(won: npt.NDArray[np.int32]) -> None:
 
 
 def test_known_equities(won: npt.NDArray[np.int32]) -> None:
-    """Aces against kings, which the odds calculators give as 81.3 to 82.6 by the suits they share."""
+    """Aces against kings: odds calculators give 81.3 to 82.6, depending on shared suits."""
     equity = [0.5 + won[pair("AsAh"), pair(kings)] / (2 * NUM_BOARDS) for kings in ("KdKc", "KsKd", "KsKh")]
     assert equity == pytest.approx([0.8126, 0.8195, 0.8264], abs=5e-5)
 

@@ -206,7 +206,7 @@ class MatrixSource:
     matrices: SequenceMatrices
 
     joint = None
-    outcomes = SHOWDOWN_OUTCOMES  # of no use here: nothing is drawn
+    outcomes = SHOWDOWN_OUTCOMES  # unused: nothing is drawn
     fingerprint = "made up for a test"
 
     @property
@@ -235,7 +235,7 @@ def test_passes_with_products_equal_the_walk(
     monkeypatch.setattr(sparse_product, "_MOST_ENTRIES_SHARE", most_entries_share)
     config = SolverConfig(sampler=sampler, threads=2)
     walk, passes = VectorCfr(limit_game(), config), BatchCfr(limit_game(), config, np.float64)
-    # Regrets that are equal but for rounding decide ties at random later on: few iterations, and all of them compared.
+    # Regrets that differ by rounding decide ties at random later on, so only a few iterations are compared.
     np.testing.assert_allclose(run(passes, 3), run(walk, 3), rtol=1e-9, atol=1e-9)
     assert passes.nodes == walk.nodes > 0
 
@@ -322,7 +322,7 @@ def test_resumed_passes_equal_unbroken_ones(tmp_path):
 
 
 def constant_policy(game: AbstractGame, code: int, otherwise: int) -> npt.NDArray[np.float64]:
-    """Always the action of `code`, where it is not legal the other."""
+    """Always the action of `code`, or the other one where it is not legal."""
     policy = np.zeros(game.num_entries)
     nodes = game.tree.nodes
     for at in np.flatnonzero(nodes["kind"] == DECISION).tolist():

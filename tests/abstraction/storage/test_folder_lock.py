@@ -63,7 +63,7 @@ def test_a_refused_run_leaves_nothing_behind(tmp_path, capsys):
 
 
 def test_every_command_that_writes_a_folder_holds_it(tmp_path, monkeypatch, capsys):
-    """Each asks for the folder it was given, before anything else."""
+    """Each command locks the folder it was given before doing anything else."""
     asked = []
 
     def refuse(folder):
@@ -86,7 +86,7 @@ def test_every_command_that_writes_a_folder_holds_it(tmp_path, monkeypatch, caps
 
 
 def test_what_two_want_of_the_cache_is_made_once(tmp_path, monkeypatch):
-    """The second comes while the first is still making it: it waits, and reads what the first has kept."""
+    """The second arrives while the first is still working: it waits, and reads the first one's result."""
     making, waiting, go_on = threading.Event(), threading.Event(), threading.Event()
     flock = fcntl.flock
 

@@ -1,4 +1,4 @@
-"""The client: plays every game without a fault, and answers on time whatever its player does."""
+"""The client plays every game without a fault, and answers on time whatever its player does."""
 
 import socket
 import threading

@@ -1,7 +1,8 @@
-"""The agent at HTTP tables: at our own over real HTTP, and at servers that answer as servers in the wild do."""
+"""The agent at HTTP tables: at our own over real HTTP, and at servers with the quirks of real ones."""
 
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
+from foldwise.search.modes import MODES, Budget
 from tests.support.web_server import serving
 
 HUNL = find_definition("hunl")
@@ -16,7 +18,7 @@ CUT = "the connection is cut"
 
 
 class Script:
-    """A server that gives prepared answers, one a call, and keeps what it was asked."""
+    """A server that gives prepared answers, one per call, and records the requests."""
 
     def __init__(self, answers):
         self.calls: list[tuple[str, dict]] = []
@@ -68,7 +70,7 @@ CALLED = end("b20000c///", BOARD, 20000)
 
 
 def run(url, *words, player="bot:call", capsys=None):
-    search = () if player.startswith("bot:") else ("--search", "off")
+    search = () if player.startswith("bot:") or "--search" in words else ("--search", "off")
     code = main(["play", player, url, "--json", "--patience", "20", *search, *words])
     out, err = capsys.readouterr()
     return code, json.loads(out) if out else None, err
@@ -133,7 +135,7 @@ def test_hidden_cards_are_no_obstacle(tmp_path, capsys):
 
 
 def test_lost_answer_is_asked_for_again(capsys):
-    """The connection breaks at `act`; the server had taken the action, and gives the hand in play back."""
+    """The connection breaks at `act`; the server had accepted the action, and returns the hand in play."""
     answers = [start(), CUT, {**start(action="b200c/"), "board": BOARD[:3]}, end("b200c/kk/kk/kk", BOARD, 200)]
     with Script(answers) as server:
         code, result, _ = run(server.url, "--hands", "1", capsys=capsys)
@@ -191,8 +193,10 @@ def test_wrong_winnings_are_noticed(capsys):
     assert (code, result["differing_hands"]) == (0, 1)
 
 
-def test_at_our_own_table(holdem_strategy, tmp_path, capsys):
+def test_at_our_own_table(holdem_strategy, tmp_path, capsys, monkeypatch):
     """A strategy against itself over real HTTP: both logs tell the same hands, and all three scores come out."""
+    quick = replace(MODES["fast"], turn=Budget(0.0, 2, 2), river=Budget(0.0, 4, 4))
+    monkeypatch.setitem(MODES, "fast", quick)
     with serving(str(holdem_strategy), "--port", "0", "-o", str(tmp_path / "sessions")) as server:
         code, result, err = run(
             server.url,
@@ -205,13 +209,21 @@ def test_at_our_own_table(holdem_strategy, tmp_path, capsys):
             player=str(holdem_strategy),
             capsys=capsys,
         )
+        found = run(server.url, "--hands", "8", "--search", "fast", player=str(holdem_strategy), capsys=capsys)
+    assert found[0] == 0, found[2]
+    assert "search(fast)" in found[1]["player"]
+    assert [method["method"] for method in found[1]["methods"]] == [
+        "raw",
+        "all-in",
+        "aivat",
+    ]  # by the rows searched for
     assert code == 0, err
     assert result["hands"] == 60
     assert (result["errors"], result["lost_hands"], result["hidden_hands"], result["differing_hands"]) == (0, 0, 0, 0)
     assert [method["method"] for method in result["methods"]] == ["raw", "all-in", "aivat"]
     assert result["methods"][0]["mean_mbb"] == pytest.approx(result["mean_mbb"])
     assert result["baseline_mbb"] is not None
-    (theirs,) = (tmp_path / "sessions").glob("*/session.log")
+    theirs = max((tmp_path / "sessions").glob("*/session.log"), key=lambda log: log.stat().st_size)
     for one, other in zip(read_log(tmp_path / "http" / "http.log", HUNL), read_log(theirs, HUNL), strict=True):
         assert (one.number, one.betting, one.hole_cards, one.board, one.values) == (
             other.number,

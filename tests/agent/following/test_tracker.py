@@ -1,4 +1,4 @@
-"""The tracker: against slow rules on wild hands, and each stated rule by a hand made for it."""
+"""The tracker against a slow reading of its rules on wild hands, and each rule by a hand made for it."""
 
 import random
 

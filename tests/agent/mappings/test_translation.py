@@ -143,7 +143,7 @@ def test_monotone_probability(mapping, bracket, share):
 
 @given(mappings, brackets(), st.floats(0.01, 100.0), st.floats(0.01, 1000.0))
 def test_scale_free(mapping, bracket, scale, pot_chips):
-    """Chips scaled together with the pot they are measured by are read alike."""
+    """Scaling chips and pot together does not change the reading."""
     x, a, b = bracket
     chips = [size * pot_chips for size in (x, a, b)]
     scaled = [chip * scale / (pot_chips * scale) for chip in chips]
@@ -260,7 +260,7 @@ def test_kernels_equal_the_plain_functions(mapping, randomised, x, sizes, call_c
     expected = naive_translation.read_bet(mapping, x, sizes, call_continues=call_continues, randomised=randomised)
     found = read_bet(mapping, x, sizes, call_continues=call_continues, randomised=randomised)
     chance = read_bet(mapping, x, sizes, call_continues=call_continues).probability_smaller
-    assume(randomised or abs(chance - 0.5) > 1e-9)  # at the median itself rounding decides
+    assume(randomised or abs(chance - 0.5) > 1e-9)  # exactly at the median rounding decides
     assert found == pytest.approx(expected)
 
 

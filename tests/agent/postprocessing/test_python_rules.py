@@ -1,4 +1,4 @@
-"""Post-processing rules of the user's own: `python:FILE.py:NAME` as a step of a pipeline."""
+"""A user's own post-processing rules: `python:FILE.py:NAME` as a step of a pipeline."""
 
 import json
 from pathlib import Path
@@ -71,7 +71,7 @@ def here(solved, monkeypatch):
 
 
 def test_a_rule_among_others(here):
-    """In the order written, the text kept as it is, and exemptions hold for it."""
+    """Steps run in the order written, the name is kept verbatim, and exemptions apply."""
     pipeline = parse_pipeline(" Threshold(0.35) | python:mine.py:never_folds|purify except Turn")
     assert str(pipeline) == "threshold(0.35) | python:mine.py:never_folds | purify except turn"
     assert parse_pipeline(str(pipeline)) == pipeline
@@ -164,7 +164,7 @@ def test_matches_and_comparisons(here, capsys):
 
 
 def test_the_network_runs_no_rule_of_a_file(here):
-    """Neither asked for by us nor played for others."""
+    """We neither request such rules from workers nor play them for others."""
     for refused in (network_pipeline, lambda text: player_name(parse_player(f"strategy:leduc|{text}"))):
         with pytest.raises(DefinitionError, match="cannot be played by workers"):
             refused("python:mine.py:largest")

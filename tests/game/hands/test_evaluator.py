@@ -31,7 +31,7 @@ def random_hands(num_hands: int, num_cards: int, seed: int) -> np.ndarray:
 
 
 def assert_same_order(ranks: np.ndarray, others: list) -> None:
-    """Both are functions of each other, and increase together."""
+    """Each determines the other, and they increase together."""
     pairs = sorted(set(zip(ranks.tolist(), others)))
     assert len({rank for rank, _ in pairs}) == len({other for _, other in pairs}) == len(pairs)
     assert [other for _, other in pairs] == sorted(other for _, other in pairs)

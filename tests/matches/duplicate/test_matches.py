@@ -110,7 +110,7 @@ def test_interrupted_memory_match_goes_on_as_if_it_were_not(tmp_path):
 
 
 class StopAtSecondLook(threading.Event):
-    """Set from the second time on that somebody looks."""
+    """An event that is set from the second look on."""
 
     def is_set(self):
         before = super().is_set()
@@ -177,7 +177,7 @@ def test_external_program_in_its_own_folder_with_its_output_kept(tmp_path):
 
 
 def test_program_that_hangs_after_the_match_is_ended(tmp_path, monkeypatch):
-    """Only the program's time is short: dealer and built-in player may take theirs to end."""
+    """Only the program's time limit is short: dealer and built-in player may take their time to end."""
     wait = processes.Child.wait
 
     def wait_long_for_ours(child, seconds):
@@ -415,7 +415,7 @@ def test_names_of_the_compiled_engine(tmp_path):
 
 
 def test_a_crashed_program_is_blamed_with_its_last_words(tmp_path, monkeypatch):
-    """It dies before it connects, so the dealer notices nothing, and is ended with the player that waits."""
+    """It dies before it connects, so the dealer notices nothing and is ended together with the waiting player."""
     monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
     script = tmp_path / "bot.py"
     script.write_text("import no_such_module_of_mine\n")
@@ -555,7 +555,7 @@ def holders(path):
         try:
             if link.readlink() == path:
                 found.add(int(link.parts[2]))
-        except OSError:  # it has ended, or is none of ours
+        except OSError:  # it has ended, or is not ours
             continue
     return found
 

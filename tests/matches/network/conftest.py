@@ -1,4 +1,4 @@
-"""Limits that only a network that hangs should reach, however busy the machine."""
+"""Time limits that only a hung network should reach, however busy the machine."""
 
 import pytest
 
@@ -15,5 +15,5 @@ def long_limits(monkeypatch):
 
 @pytest.fixture
 def patient_feed(monkeypatch):
-    """The last word of a match waits for its broker as long as it takes."""
+    """The end of a match is published however long the broker takes."""
     monkeypatch.setattr(feed, "_CLOSING_SECONDS", SECONDS)

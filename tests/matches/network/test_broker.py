@@ -131,7 +131,7 @@ async def test_retained_live_and_overlapping_subscriptions(port):
 
 
 async def test_wills(port):
-    """Of who vanishes, of who is taken over and of who breaks the protocol; not of who says goodbye."""
+    """Wills are published for clients that vanish, are replaced or violate the protocol, not for those that disconnect."""
     async with Peer(port) as listener:
         listener.send(hello("listener"), subscribe("will/#"))
         async with Peer(port) as polite:
@@ -197,7 +197,7 @@ async def test_noise_ends_its_own_connection_only(port):
     [
         publish("a", b"before CONNECT"),
         packet(Kind.CONNECT, text("HTTP") + bytes([4, 2, 0, 0]) + text("x")),
-        b"\x10\xff\xff\xff\xff\xff",  # a length without end
+        b"\x10\xff\xff\xff\xff\xff",  # a length that never ends
         b"\x30\xff\xff\xff\x7f",  # 256 megabytes
         hello() + hello(),
         hello() + publish("a", b"", qos=2),

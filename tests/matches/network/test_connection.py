@@ -6,7 +6,7 @@ from foldwise.matches.network.connection import end_task
 
 
 async def test_a_lost_cancellation_is_made_again():
-    """As by `wait_for` of Python 3.11, which returns its result instead where both come at once."""
+    """As in Python 3.11's `wait_for`, which returns its result if result and cancellation arrive together."""
     lost = []
 
     async def stubborn():

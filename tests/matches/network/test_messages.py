@@ -1,4 +1,4 @@
-"""The border of the match network: messages, addresses, and every subscriber under fire from random payloads."""
+"""Validation in the match network: messages, addresses, and every subscriber against random payloads."""
 
 import asyncio
 import base64

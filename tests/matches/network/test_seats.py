@@ -368,7 +368,7 @@ def user(broker, name):
 
 @mosquitto_only
 async def test_seat_cannot_read_nor_answer_for_another(guarded_broker):
-    """What should not come is followed on the same connection by what should."""
+    """Each message that must not arrive is followed, on the same connection, by one that must."""
     topics = user(guarded_broker, "dealer").topics
     everything = ["foldwise/#", topics.seat("demo", 2, "states", "+"), topics.seat("demo", 1, "states", "+")]
     async with (

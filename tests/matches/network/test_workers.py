@@ -108,7 +108,7 @@ class Lines(list):
 
 
 def test_blocks_are_the_match_in_pieces(table, job, strategies, expected):
-    """In any order, of any size, each alone."""
+    """Blocks in any order and of any size, each played alone."""
     player = BlockPlayer(StrategyShelf(strategies))
     store = BlockStore(job, None)
     for block in reversed(store.missing()):
@@ -170,7 +170,7 @@ async def test_split_over_two_workers_is_the_same_bit_for_bit(local_broker, stra
     both = threading.Barrier(2, timeout=SECONDS)
 
     def meet_first(worker):
-        """Nobody finishes his first block before the other has begun: however slow a machine, both play."""
+        """No worker finishes its first block before the other has begun one, so that both play on any machine."""
         play, met = worker._player.play, threading.Event()
 
         def play_in_company(block):
@@ -268,7 +268,7 @@ async def test_a_silent_worker_loses_its_blocks(local_broker, strategies, job, e
 
 
 async def test_a_worker_without_the_strategy_says_so(local_broker, strategies, job, tmp_path):
-    """Without a worker that has it the comparison ends with a clear word, after its patience."""
+    """Without a worker that has it, the comparison ends with a clear message after its time limit."""
     broker = at(local_broker)
     said = Lines()
     async with workers(broker, tmp_path, "empty"):
@@ -312,7 +312,7 @@ async def test_results_count_only_from_the_worker_a_block_was_given_to(local_bro
 
 
 async def test_capacity_is_earned_and_late_blocks_go_to_others(local_broker, strategies, job, expected):
-    """A presence that claims 4,096 threads and only beats: it gets one thread's blocks, and not for ever."""
+    """A presence that claims 4,096 threads and only sends heartbeats gets one thread's blocks, and loses them in time."""
     broker = at(local_broker)
     store, said, clock = BlockStore(job, None), Lines(), Clock()
     fingerprints = StrategyShelf(strategies).scan()
@@ -369,7 +369,7 @@ async def test_a_worker_that_fails_is_set_aside_and_the_rest_go_on(local_broker,
 
 @pytest.mark.parametrize("others", [("honest",), ()])
 async def test_a_liar_is_found_and_nothing_it_said_counts(local_broker, strategies, job, expected, tmp_path, others):
-    """It adds a chip to every tenth pair. With every block checked, by another worker or here, it is caught at once."""
+    """A worker adds a chip to every tenth pair. With every block checked, by another worker or here, it is caught at once."""
     broker = at(local_broker)
     store, said = BlockStore(job, tmp_path), Lines()
     referee = BlockPlayer(StrategyShelf(strategies)).play

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from foldwise.game.errors import DefinitionError
+from foldwise.game.hands.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
-from foldwise.matches.scoring.vector_response import VectorResponse
+from foldwise.matches.scoring.range_ends import showdown_values
+from foldwise.matches.scoring.vector_response import VectorResponse, _Walk
 from foldwise.search.ranges import TableRanges
 from tests.matches.scoring.test_local_best_response import folding_player
 from tests.support.made_strategies import made_player, short_hunl
@@ -34,7 +36,7 @@ def test_one_board_is_worth_the_mean_of_its_hands(position, monkeypatch):
     definition = short_hunl(500)
     player = made_player(definition, "f c a | f c", seed=3)
     settings = LbrSettings("fcpa", 2)
-    response = VectorResponse(TableRanges(player), definition, settings, expand_from=0, rivers=1, least=0.0)
+    response = VectorResponse(TableRanges(player), definition, settings, expand_from=0, rivers=1, run_outs=0, least=0.0)
     monkeypatch.setattr("foldwise.matches.scoring.vector_response.unseen", lambda board: unseen_but(board))
     found = response.deal_value(BOARD, position, 0)
     single = LocalBestResponse(player, settings)
@@ -46,6 +48,20 @@ def test_one_board_is_worth_the_mean_of_its_hands(position, monkeypatch):
     ]
     error = np.std(values) / np.sqrt(len(values))
     assert found == pytest.approx(np.mean(values), abs=4 * error)
+
+
+def test_all_ins_before_the_turn_are_averaged_over_the_cards_to_come():
+    """Aces against kings: 82% before the flop, and on a flop the mean over its turns."""
+    definition = short_hunl(500)
+    table = TableRanges(made_player(definition, "f c a | f c", seed=3))
+    walk = _Walk(VectorResponse(table, definition, LbrSettings("fcpa", 2), run_outs=1000), BOARD, 0, 0)
+    aces, kings = (np.zeros(NUM_PAIRS) for _ in range(2))
+    aces[pair_number(48, 49)] = kings[pair_number(44, 46)] = 1.0
+    assert walk._run_out(aces, kings, ()) == pytest.approx(2 * 0.82 - 1, abs=0.08)
+    flop = BOARD[:3]
+    turns = [card for card in range(52) if card not in (*flop, 48, 49, 44, 46)]
+    by_turn = [float(aces @ showdown_values((*flop, card), kings)) for card in turns]
+    assert walk._run_out(aces, kings, flop) == pytest.approx(np.mean(by_turn))
 
 
 def unseen_but(board):

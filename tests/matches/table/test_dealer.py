@@ -68,7 +68,7 @@ async def test_a_match_taken_up_again_is_the_unbroken_match(tmp_path):
     answers = [sent.encode("latin-1").splitlines(keepends=True)[1:] for sent in recording["sent"]]
     seen = [b"", b""]
     for attempt in range(200):
-        # Answers given before are un-requested now and passed over.
+        # Answers given before are un-requested now and ignored.
         streams = [VERSION + b"".join(answers[0][: 5 * (attempt + 1)]), VERSION + b"".join(answers[1])]
         settings = make_settings(
             recording["definition"], recording["hands"], recording["seed"], transactions=True, append=attempt > 0
@@ -191,7 +191,7 @@ async def test_time_limits(limits, complaint, tmp_path, own_time):
 
 
 async def test_comments_do_not_hold_the_match_for_ever(tmp_path, own_time):
-    """A comment every 15 of the 20 ms it has: each is in time, until they have gone on for ten times as long."""
+    """A comment every 15 ms with a limit of 20 ms: each is in time, until ten times the limit has passed."""
     table = Table(make_settings(HUNL, 3, 1, response_ms=20), tmp_path)
     other = asyncio.create_task(_call_always(table.ports[0]))
     reader, writer = await open_seat(table.ports[1])
@@ -215,7 +215,7 @@ async def test_comments_do_not_hold_the_match_for_ever(tmp_path, own_time):
 
 @pytest.mark.parametrize("quiet", [False, True])
 async def test_one_client_cannot_fill_the_disk(tmp_path, monkeypatch, own_time, quiet):
-    """Lines that answer nothing are echoed and complained of up to a bound, then counted; answers always are."""
+    """Lines that answer nothing are echoed with warnings up to a bound, then only counted; answers are always echoed."""
     monkeypatch.setattr("foldwise.matches.table.echo.MAX_IDLE_BYTES", 5000)
     noise = b"# " + b"n" * 1000 + b"\n" + b"MATCHSTATE:9:9::\n"
     outcome = await drive(

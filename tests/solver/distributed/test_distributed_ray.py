@@ -194,12 +194,12 @@ def test_a_killed_head_leaves_nothing_running_and_resumes(game: AbstractGame, tm
         named = named_by_ray(started)
         assert len(named) == 4
         for process in named:
-            os.kill(process, signal.SIGSTOP)  # they get no turn to notice anything: others must end them
+            os.kill(process, signal.SIGSTOP)  # stopped, they notice nothing: others must end them
     finally:
         head.kill()
         head.wait()
     wait_until_gone(started)
-    os.kill(bystander, signal.SIGKILL)  # which would raise if it were gone as well
+    os.kill(bystander, signal.SIGKILL)  # raises if it is gone as well
     saved = json.loads((tmp_path / "distributed.json").read_text())["iterations"]
     config = clustered_config(children=3, iterations=saved + 500)
     run = DistributedRun(game, config, tmp_path, True, None)
