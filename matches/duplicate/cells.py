@@ -31,7 +31,7 @@ class CellStore:
         """What `first` wins per hand in each pair: read from disk, or played and kept."""
         path = self._path(first, second)
         if path.exists():
-            return self._read(path)
+            return read_cell(path, self._num_pairs)
         values = play()
         with bytes_written_whole(path) as file:
             np.save(file, values)
@@ -42,12 +42,15 @@ class CellStore:
         text = json.dumps([players, self._conditions], sort_keys=True)
         return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npy"
 
-    def _read(self, path: Path) -> Float:
-        remedy = "remove it, and the cell is played again"
-        values: Float = np.array(map_file(path, remedy))
-        if values.shape != (self._num_pairs,) or values.dtype.kind != "f" or not np.isfinite(values).all():
-            raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape} values): {remedy}")
-        return values
+
+def read_cell(path: Path, num_pairs: int | None = None) -> Float:
+    """What a cell's file holds; raises `FormatError` if it is not one, or not of that many pairs."""
+    remedy = "remove it, and the cell is played again"
+    values: Float = np.array(map_file(path, remedy))
+    expected = (len(values) if num_pairs is None and values.ndim else num_pairs,)
+    if values.shape != expected or values.dtype.kind != "f" or not np.isfinite(values).all():
+        raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape} values): {remedy}")
+    return values
 
 
 def _contents(player: PlayerSpec) -> str:
