@@ -8,8 +8,9 @@ The result is compared with the log: an action that differs is marked (a late an
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired
 
+from foldwise.agent.decision_record import DecisionRecord
 from foldwise.agent.player import Explainer, Player
 from foldwise.agent.player_spec import PlayerKind
 from foldwise.agent.strategy_player import Decision
@@ -25,21 +26,12 @@ from foldwise.search.players import make_player
 ENDING = ".explain.jsonl"
 
 
-class Explanation(TypedDict):
+class Explanation(DecisionRecord):
     """One decision as a line of the file."""
 
     hand: NotRequired[int]  # in the file
     action_number: int
     position: int
-    state: str
-    abstract_betting: str
-    bucket: int
-    reached: bool
-    actions: list[str]
-    abstract_actions: list[str]
-    probabilities: list[float]
-    postprocessed: list[float]
-    action: str
     logged: NotRequired[str]  # where that is another
 
 
