@@ -114,9 +114,13 @@ def test_cells_and_results(tmp_path, capsys):
     whole = verify(tmp_path / "tournament", capsys)
     assert whole["ok"] and (whole["kind"], whole["files"]) == ("tournament", 2)
     (cell,) = (tmp_path / "tournament" / "cells").glob("*.npy")
-    cell.write_bytes(cell.read_bytes()[:-1])
+    content = bytearray(cell.read_bytes())
+    content[-30] ^= 1  # in the middle of a value
+    cell.write_bytes(content)
     (problem,) = verify(tmp_path / "tournament", capsys)["problems"]
-    assert cell.name in problem
+    assert cell.name in problem and "checksum" in problem
+    assert main(["tournament", *words, "--resume"]) == 2  # nor is it believed by whoever goes on with it
+    assert "its checksum is another" in capsys.readouterr().err
     (tmp_path / "tournament" / "tournament.json").write_text("{")
     found = verify(tmp_path / "tournament", capsys)
     assert found["kind"] == "tournament" and "is not JSON" in found["problems"][0]
