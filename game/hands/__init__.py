@@ -1,4 +1,4 @@
 """Hands: numbering, suit-isomorphic indexing, dealing, ranks, showdowns of one hand or of whole ranges, and what they pay.
 
-Imports `primitives`, `betting`, `cards`, `compiled`, `definition` and `kept_tables`.
+Imports `primitives`, `arrays`, `betting`, `cards`, `compiled`, `definition` and `kept_tables`.
 """

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from foldwise.game.arrays import aligned_zeros
 from foldwise.game.hands.evaluator import rank_pairs
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.hands.showdown_kernels import (
@@ -85,15 +86,15 @@ def make_lane_board(board: ShowdownBoard) -> LaneBoard:
     )
 
 
-def empty_lane_sums(num_board: int) -> LaneSums:
-    """Scratch for work in lanes on boards of that size; one for each thread."""
+def empty_lane_sums(num_board: int, length: int | None = None) -> LaneSums:
+    """Scratch for work in lanes on boards of that size; one for each thread. Vectors may be longer than the hands."""
     left = 52 - num_board
     hands = left * (left - 1) // 2
     return LaneSums(
-        reach=np.zeros(hands * WIDTH, np.float32),
-        values=np.zeros(hands * WIDTH, np.float32),
-        by_hand=np.zeros((hands + 1) * WIDTH, np.float32),
-        by_card=np.zeros((left + 1) * WIDTH, np.float32),
+        reach=aligned_zeros((length or hands) * WIDTH),
+        values=aligned_zeros((length or hands) * WIDTH),
+        by_hand=aligned_zeros((hands + 1) * WIDTH),
+        by_card=aligned_zeros((left + 1) * WIDTH),
         picked=np.zeros(WIDTH, np.int64),
         targets=np.zeros(WIDTH, np.int64),
         scales=np.zeros(WIDTH, np.float32),

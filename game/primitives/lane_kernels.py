@@ -14,107 +14,59 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from foldwise.game.primitives.vector_writer import VectorWriter
+
 WIDTH = 8
+_STEP = 4
 
 
 def _row(rows, at):
     return rows[WIDTH * int(at) : WIDTH * int(at) + WIDTH]
 
 
-class _Writer:
-    """Writes loads and stores of rows into a function."""
-
-    def __init__(self, context, builder, signature, arguments):
-        self._builder = builder
-        self._context = context
-        self._arguments = arguments
-        self._signature = signature
-        self._vector = ir.VectorType(ir.FloatType(), WIDTH)
-        self._index = ir.IntType(64)
-        self.zero = self.constant(0.0)
-
-    def constant(self, number):
-        return ir.Constant(self._vector, [number] * WIDTH)
-
-    def index(self, number):
-        return self._index(number)
-
-    def data(self, number):
-        """Address of an array's first element."""
-        make = self._context.make_array(self._signature.args[number])
-        return make(self._context, self._builder, self._arguments[number]).data
-
-    def place(self, places, at):
-        return self._builder.zext(self._builder.load(self._builder.gep(places, [at])), self._index)
-
-    def vector_at(self, numbers, at):
-        """Address of WIDTH numbers from `at` on."""
-        return self._builder.bitcast(self._builder.gep(numbers, [at]), self._vector.as_pointer())
-
-    def load(self, address):
-        loaded = self._builder.load(address)
-        loaded.align = 4
-        return loaded
-
-    def store(self, vector, address):
-        self._builder.store(vector, address).align = 4
-
-    def row_at(self, rows, at):
-        return self.vector_at(rows, self._builder.mul(at, self._index(WIDTH)))
-
-    def load_row(self, rows, at):
-        return self.load(self.row_at(rows, at))
-
-    def variable(self, vector):
-        return cgutils.alloca_once_value(self._builder, vector)
-
-    def transposed(self, vectors):
-        """WIDTH vectors to their columns: each round interleaves the first half of them with the second."""
-        half = WIDTH // 2
-        lanes = ir.VectorType(ir.IntType(32), WIDTH)
-        low, high = (
-            ir.Constant(lanes, [start + k // 2 + WIDTH * (k % 2) for k in range(WIDTH)]) for start in (0, half)
-        )
-        for _ in range(WIDTH.bit_length() - 1):
-            pairs = zip(vectors[:half], vectors[half:])
-            vectors = [self._builder.shuffle_vector(*pair, mask) for pair in pairs for mask in (low, high)]
-        return vectors
-
-    def each_block(self, size, work):
-        """`work` on WIDTH elements from 0, WIDTH, ... on; the last ones overlap, so there must be at least WIDTH."""
-        width = self._index(WIDTH)
-        with cgutils.for_range(self._builder, self._builder.sdiv(size, width)) as loop:
-            work(self._builder.mul(loop.index, width))
-        work(self._builder.sub(size, width))
-
-
 def add_up_rows(sums, rows, places, first, count):
     """sums[k] = the sum of the first k of the `count` rows at places[first:]: count + 1 rows are written.
 
-    Added in double precision, because the errors of a thousand additions would decide between actions of equal worth.
+    The total is kept in double precision, because the errors of a thousand additions would decide between actions of
+    equal worth; it grows by _STEP rows at a time, within which single precision loses no more than a rounding does.
     """
     total = np.zeros(WIDTH)
     _row(sums, 0)[:] = 0.0
     for k in range(count):
-        total += _row(rows, places[first + k])
-        _row(sums, k + 1)[:] = total
+        if k % _STEP == 0 or k >= count // _STEP * _STEP:
+            base, part = total.astype(np.float32), np.zeros(WIDTH, np.float32)
+        part = part + _row(rows, places[first + k])
+        _row(sums, k + 1)[:] = base + part
+        if k % _STEP == _STEP - 1 or k >= count // _STEP * _STEP:
+            total += part
 
 
 @intrinsic
 def _add_up_rows(typing_context, sums, rows, places, first, count):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         sums_data, rows_data, places_data = (writer.data(number) for number in range(3))
         start, size = arguments[3:]
         double = ir.VectorType(ir.DoubleType(), WIDTH)
         total = writer.variable(ir.Constant(double, [0.0] * WIDTH))
         writer.store(writer.zero, writer.row_at(sums_data, writer.index(0)))
-        with cgutils.for_range(builder, size) as loop:
-            row = writer.load_row(rows_data, writer.place(places_data, builder.add(start, loop.index)))
-            added = builder.fadd(builder.load(total), builder.fpext(row, double))
-            builder.store(added, total)
-            rounded = builder.fptrunc(added, row.type)
-            writer.store(rounded, writer.row_at(sums_data, builder.add(loop.index, writer.index(1))))
+
+        def step(done, num_rows):
+            before = builder.load(total)
+            base, part = builder.fptrunc(before, writer.zero.type), None
+            for k in range(num_rows):
+                at = builder.add(done, writer.index(k))
+                row = writer.load_row(rows_data, writer.place(places_data, builder.add(start, at)))
+                part = row if part is None else builder.fadd(part, row)
+                writer.store(builder.fadd(base, part), writer.row_at(sums_data, builder.add(at, writer.index(1))))
+            builder.store(builder.fadd(before, builder.fpext(part, double)), total)
+
+        num_steps = builder.sdiv(size, writer.index(_STEP))
+        with cgutils.for_range(builder, num_steps) as loop:
+            step(builder.mul(loop.index, writer.index(_STEP)), _STEP)
+        stepped = builder.mul(num_steps, writer.index(_STEP))
+        with cgutils.for_range(builder, builder.sub(size, stepped)) as loop:
+            step(builder.add(stepped, loop.index), 1)
         return context.get_dummy_value()
 
     return types.void(sums, rows, places, types.intp, types.intp), generate
@@ -136,7 +88,7 @@ def sum_rows(sums, at, rows, places, first, count):
 @intrinsic
 def _sum_rows(typing_context, sums, at, rows, places, first, count):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         sums_data, rows_data, places_data = (writer.data(number) for number in (0, 2, 3))
         start, size = arguments[4:]
         total = writer.variable(writer.zero)
@@ -163,7 +115,7 @@ def put_balances(out, sums, below, up_to, count):
 @intrinsic
 def _put_balances(typing_context, out, sums, below, up_to, count):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         out_data, sums_data, below_data, up_to_data = (writer.data(number) for number in range(4))
         total = writer.load_row(sums_data, arguments[4])
         with cgutils.for_range(builder, arguments[4]) as loop:
@@ -190,7 +142,7 @@ def take_balances(out, sums, places, below, up_to, first, count):
 @intrinsic
 def _take_balances(typing_context, out, sums, places, below, up_to, first, count):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         out_data, sums_data, places_data, below_data, up_to_data = (writer.data(number) for number in range(5))
         start, size = arguments[5:]
         total = writer.load_row(sums_data, size)
@@ -225,7 +177,7 @@ def put_rests(out, rows, sums, high, low, num_sums, count):
 @intrinsic
 def _put_rests(typing_context, out, rows, sums, high, low, num_sums, count):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         out_data, rows_data, sums_data, high_data, low_data = (writer.data(number) for number in range(5))
         num, size = arguments[5:]
         total = writer.variable(writer.zero)
@@ -256,7 +208,7 @@ def to_lanes(vectors, picked, out):
 @intrinsic
 def _to_lanes(typing_context, vectors, picked, size, out):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         vectors_data, picked_data, out_data = (writer.data(number) for number in (0, 1, 3))
         length = arguments[2]
         firsts = [
@@ -287,7 +239,7 @@ def from_lanes(lanes, scales, picked, out):
 @intrinsic
 def _from_lanes(typing_context, lanes, scales, picked, size, out):
     def generate(context, builder, signature, arguments):
-        writer = _Writer(context, builder, signature, arguments)
+        writer = VectorWriter(context, builder, signature, arguments, WIDTH)
         lanes_data, scales_data, picked_data, out_data = (writer.data(number) for number in (0, 1, 2, 4))
         length = arguments[3]
         firsts = [

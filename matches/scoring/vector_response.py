@@ -5,11 +5,10 @@ the best of folding, calling and some raises as if both were to check and call a
 one walk plays all 1,326 hands: hands that decide alike stay together, and what the agent answers is expanded by its
 probabilities. So an answer of a searching agent costs one solve, however many hands ask for it.
 
-- On streets before `expand_from` one of the branches that go on is drawn, by its mass times the chips in it, and stands for
-  all: what is won grows with the pot, so that rare large pots are met often with little weight instead of the other way
-  round. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one
-  whose mass times chips is less than `least` of that of the street's root is walked with its share of it, and then for
-  all of it.
+- On streets before `expand_from` one of the branches that continue is drawn, by its mass times the root of the chips in it,
+  and stands for all: what is won grows with the pot, but less than in proportion, since a small pot may still become
+  large. Ends, folds and all-ins, count with their exact probability. From that street on every branch is walked; one whose
+  mass times chips is less than `least` of that of the street's root is walked with its share of it, and then for all of it.
 - Flop and turn are dealt. Where a turn ends `rivers` cards are drawn. A showdown before the flop is over drawn boards, on
   flop and turn over all cards to come.
 - The agent's readings of bets are those drawn by its seed and the hand's number, and the responder knows them.
@@ -197,7 +196,7 @@ class _Walk:
         ]
         total = sum(self.value(branch, board) for branch in branches if branch.betting.finished)
         if not expand:
-            stakes = np.array([mass * branch.betting.max_spent for branch, mass in going_on])
+            stakes = np.array([mass * math.sqrt(branch.betting.max_spent) for branch, mass in going_on])
             if stakes.sum() > 0.0:
                 chosen = int(self.rng.choice(len(stakes), p=stakes / stakes.sum()))
                 total += stakes.sum() / stakes[chosen] * self.value(going_on[chosen][0], board)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from foldwise.game.arrays import Ints
+from foldwise.game.arrays import Ints, aligned_zeros
 from foldwise.game.hands.showdown import empty_lane_sums
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
+from foldwise.solver.subgame.fused_kernels import CHUNK
 from foldwise.solver.subgame.subgame_kernels import Leaves
 from foldwise.solver.subgame.subgame_tree import Nodes
 from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
@@ -12,6 +13,11 @@ from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
 _RIVER_PIECES = 16
 _BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB
 _NUM_GROUPS = 16  # of boards, each added up by one thread: more threads than this do not help on a turn
+
+
+def padded(num_hands: int) -> int:
+    """The length of vectors over so many hands: whole chunks. The hands beyond them meet nobody."""
+    return -(-num_hands // CHUNK) * CHUNK
 
 
 def children(nodes: Nodes, at: int) -> range:
@@ -102,13 +108,12 @@ def make_block_frames(nodes: Nodes, blocks: Blocks, num_hands: int) -> BlockFram
     sizes = np.diff(blocks.start)
     most = int(sizes.max(initial=1))
     return BlockFrames(
-        reach=np.zeros((2, most, num_hands), dtype=np.float32),
+        reach=aligned_zeros(2, most, num_hands),
         reach_at=np.zeros((2, most), dtype=np.int32),
-        sigma=np.zeros((most, num_hands), dtype=np.float32),  # every node but the top is an action's
-        value=np.zeros((most, num_hands), dtype=np.float32),
-        total=np.zeros(num_hands, dtype=np.float32),
+        sigma=aligned_zeros(most, num_hands),  # every node but the top is an action's
+        value=aligned_zeros(most, num_hands),
         ends=np.zeros(most, dtype=np.int64),
-        lanes=empty_lane_sums(5),
+        lanes=empty_lane_sums(5, num_hands),
     )
 
 
@@ -118,7 +123,7 @@ def _make_leaves(nodes: Nodes, starts: dict[int, int], num_hands: int) -> Leaves
     return Leaves(
         number=number,
         node=np.array(list(starts.values()), dtype=np.int32),
-        reach=np.zeros((len(starts), 2, num_hands), dtype=np.float32),
+        reach=aligned_zeros(len(starts), 2, num_hands),
     )
 
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Vectors over all hands of a board, in single precision: strategies, reaches, values, regrets and sums of one decision.
 
-n: hands; A: most actions. Loops over hands are innermost and simple, so that they vectorise.
+n: hands, padded (`cut.padded`); A: most actions. Loops over hands are innermost and simple, so that they vectorise.
 """
 
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
+from foldwise.solver.subgame.fused_kernels import learn_decision
 
 _LEAST_TOTAL = 1e-30  # its inverse is finite in single precision
 FROZEN = 1  # `detail` of a decision with fixed rows: nobody learns or responds there
@@ -46,27 +47,6 @@ def match_hands(weights, sigma, total):  # float32[actions, n] regrets or sums, 
         out = sigma[a]
         for h in range(num_hands):
             out[h] = out[h] * total[h] if total[h] > zero else uniform
-
-
-@kernel(_nrt=False)
-def share_reach(weights, reach, out, total):  # float32[actions, n] regrets or sums, [n], [actions, n], [n]
-    """Reaches behind each action: `match_hands` times the reach before it, without the strategy being kept."""
-    num_actions, num_hands = weights.shape
-    uniform = np.float32(1.0 / num_actions)
-    zero = np.float32(0.0)
-    total[:] = zero
-    for a in range(num_actions):
-        row, share = weights[a], out[a]
-        for h in range(num_hands):
-            weight = row[h] if row[h] > zero else zero
-            share[h] = weight
-            total[h] += weight
-    for h in range(num_hands):
-        total[h] = np.float32(1.0) / total[h] if total[h] > np.float32(_LEAST_TOTAL) else zero
-    for a in range(num_actions):
-        share = out[a]
-        for h in range(num_hands):
-            share[h] = (share[h] * total[h] if total[h] > zero else uniform) * reach[h]
 
 
 @kernel(_nrt=False)
@@ -114,17 +94,24 @@ def learn_sums(strategy_sum, reach, sigma, factor, weight):
 
 
 @kernel(_nrt=False)
-def value_decision(
-    node, traverser, sigma, action_value, reach, regrets, sums, rules, value
-):  # [A, n], [A, n], [n], ..., [n]
-    """What a decision is worth to the traverser's hands, from what its actions are worth; his tables learn."""
+def value_decision(node, traverser, sigma, action_value, regrets, rules, value):  # [A, n], [A, n], ..., [n]
+    """What a decision is worth to the traverser's hands, from what its actions are worth; his regrets learn."""
     num_actions = np.int64(node.num_children)
     if node.player != traverser:
         copy(action_value[0], value)
         for a in range(1, num_actions):
             add(action_value[a], value)
-        return
-    if rules.responds and node.detail != FROZEN:
+    elif rules.learns and node.detail != FROZEN:
+        learn_decision(
+            sigma[:num_actions],
+            action_value[:num_actions],
+            regrets[node.base : node.base + num_actions],
+            rules.positive,
+            rules.negative,
+            rules.floor,
+            value,
+        )
+    elif rules.responds and node.detail != FROZEN:
         copy(action_value[0], value)
         for a in range(1, num_actions):
             raise_to(action_value[a], value)
@@ -132,7 +119,3 @@ def value_decision(
         multiply(sigma[0], action_value[0], value)
         for a in range(1, num_actions):
             add_products(sigma[a], action_value[a], value)
-    if rules.learns and node.detail != FROZEN:
-        for a in range(num_actions):
-            learn_regrets(regrets[node.base + a], action_value[a], value, rules.positive, rules.negative, rules.floor)
-            learn_sums(sums[node.base + a], reach, sigma[a], rules.sum_factor, rules.sum_weight)

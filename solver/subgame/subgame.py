@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.arrays import Float, Ints, Single
+from foldwise.game.arrays import Counts, Float, Ints, Single, aligned_zeros
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -36,6 +36,7 @@ from foldwise.solver.subgame.cut import (
     make_block_frames,
     num_groups,
     number_actions,
+    padded,
     share_boards,
     share_pieces,
     subtree_depth,
@@ -83,10 +84,10 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
         node=np.zeros(depth, dtype=np.int32),
         action=np.zeros(depth, dtype=np.int32),
         reach_at=np.zeros((depth, 2), dtype=np.int32),
-        reach=np.zeros((depth, 2, num_hands), dtype=np.float32),
-        sigma=np.zeros((depth, max_actions, num_hands), dtype=np.float32),
-        value=np.zeros((depth + 1, max_actions, num_hands), dtype=np.float32),
-        total=np.zeros(num_hands, dtype=np.float32),
+        reach=aligned_zeros(depth, 2, num_hands),
+        sigma=aligned_zeros(depth, max_actions, num_hands),
+        value=aligned_zeros(depth + 1, max_actions, num_hands),
+        total=aligned_zeros(num_hands),
     )
 
 
@@ -137,11 +138,9 @@ class Subgame:
         self.board, self._boards, self._lane_boards, self.river_cards = _boards_below(tuple(board))
         self._to_trunk = _places(self.board, self._boards)
         self._board_weight = np.float32(1.0 if self._on_river else 1.0 / _HIDDEN_RIVERS)
-        num_hands, num_trunk_hands, num_boards = (
-            self._boards.pairs.shape[1],
-            self.board.pairs.size,
-            len(self.river_cards),
-        )
+        num_boards = len(self.river_cards)
+        num_hands, num_trunk_hands = padded(self._boards.pairs.shape[1]), padded(self.board.pairs.size)
+        self._here = slice(self.board.pairs.size)  # of a vector of the trunk, the hands there are
         if self._on_river:
             self._leaves = cut_river(self.nodes, num_trunk_hands)
             runs = [range(leaf, leaf + 1) for leaf in range(self._leaves.node.size)]
@@ -160,8 +159,8 @@ class Subgame:
         depth, max_actions = subtree_depth(self.nodes), int(self.nodes["num_children"].max())
         self._trunk_frames = _make_frames(depth, max_actions, num_trunk_hands)
         self._trunk_prefix_sums = empty_sums(len(board), np.float32)
-        self._group_values = np.zeros((num_groups(num_boards), self._leaves.node.size, num_trunk_hands), np.float32)
-        self._leaf_values = np.zeros_like(self._group_values[0])
+        self._group_values = aligned_zeros(num_groups(num_boards), self._leaves.node.size, num_trunk_hands)
+        self._leaf_values = aligned_zeros(self._leaves.node.size, num_trunk_hands)
         self._threads = [
             _Thread(
                 pieces=pieces,
@@ -188,8 +187,8 @@ class Subgame:
         """Tables of the root's street, and on a turn of every river; sums beside regrets."""
         num_boards, num_hands = self._boards.pairs.shape
         counts = number_actions(self.nodes)
-        trunk = (counts[0], self.board.pairs.size)
-        below = (num_boards, counts[1] if len(counts) > 1 else 0, num_hands)
+        trunk = (counts[0], padded(self.board.pairs.size))
+        below = (num_boards, counts[1] if len(counts) > 1 else 0, padded(num_hands))
         sizes = [int(np.prod(shape)) for shape in (trunk, below)]
         lent = self._workspace.lend(2 * sum(sizes))
         weakref.finalize(self, self._workspace.take_back, lent)
@@ -223,7 +222,7 @@ class Subgame:
                 "none below 0"
             )
         for table in (self._trunk_regrets, self._trunk_sums):
-            table[base : base + num_actions] = rows[:, self.board.pairs]
+            table[base : base + num_actions, self._here] = rows[:, self.board.pairs]
         self.nodes["detail"][at] = FROZEN
 
     # The tree
@@ -275,7 +274,7 @@ class Subgame:
         """The pieces of each thread in one iteration: a part of the rivers, reshuffled once all have been visited."""
         if self.samples_per_visit == 1:
             return [thread.pieces for thread in self._threads]
-        order = np.random.default_rng(visit).permutation(_NUM_RIVERS).reshape(self.samples_per_visit, -1)[part]
+        order = _river_order(visit).reshape(self.samples_per_visit, -1)[part]
         shares = []
         for thread in self._threads:
             pieces = thread.places.copy()
@@ -305,23 +304,24 @@ class Subgame:
             self._walk_trunk(traverser, other_reach, rules._replace(learns=False))
         else:
             self._leaves.reach[0, 0] = 1.0
-            self._leaves.reach[0, 1] = other_reach
-        self._group_values[:] = 0.0
+            self._leaves.reach[0, 1, self._here] = other_reach
+        group_values = self._group_values[: num_groups(len(self.river_cards) // num_samples)]
+        group_values[:] = 0.0
         board_weight = np.float32(num_samples) * self._board_weight
         walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
         work = [(thread, share) for thread, share in zip(self._threads, shares) if share.size]
         self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
-        np.add.reduce(self._group_values, axis=0, out=self._leaf_values)
+        np.add.reduce(group_values, axis=0, out=self._leaf_values)
         if not self._has_trunk:
-            only: Single = self._leaf_values[0]
+            only: Single = self._leaf_values[0, self._here]
             return only
         self.hand_nodes += self._walk_trunk(traverser, other_reach, rules)
-        root: Single = self._trunk_frames.value[0, 0]
+        root: Single = self._trunk_frames.value[0, 0, self._here]
         return root
 
     def _walk_trunk(self, traverser: int, other_reach: Float | Single, rules: Rules) -> int:
         self._trunk_frames.reach[0, traverser] = 1.0
-        self._trunk_frames.reach[0, 1 - traverser] = other_reach
+        self._trunk_frames.reach[0, 1 - traverser, self._here] = other_reach
         visited = walk_subtree(
             self.nodes,
             0,
@@ -411,7 +411,7 @@ class Subgame:
         other_reach = self.reach(at, 1 - player, river)[board.pairs]
         mass = max(float(other_reach.sum()), _LEAST_MASS)
         thread.frames.reach[0, player] = 1.0
-        thread.frames.reach[0, 1 - player] = other_reach / mass
+        thread.frames.reach[0, 1 - player, : board.pairs.size] = other_reach / mass
         walk_subtree(
             self.nodes,
             at,
@@ -430,7 +430,7 @@ class Subgame:
             thread.block_frames,
         )
         out = np.zeros(NUM_PAIRS)
-        out[board.pairs] = mass * thread.frames.value[0, 0]
+        out[board.pairs] = mass * thread.frames.value[0, 0, : board.pairs.size]
         return out
 
     def action_values(self, kind: Kind = "average") -> Float:
@@ -442,7 +442,7 @@ class Subgame:
         self._root_values(player, kind)
         out = np.zeros((num_actions, NUM_PAIRS))
         # The walk of the trunk leaves the values of the root's actions in the frame below it.
-        below = self._trunk_frames.value[1, :num_actions].astype(np.float64)
+        below = self._trunk_frames.value[1, :num_actions, self._here].astype(np.float64)
         out[:, self.board.pairs] = self._masses[1 - player] * below
         return out
 
@@ -475,9 +475,9 @@ class Subgame:
             which = self._board_of(river)
             weights, pairs = self._sums[which, base : base + num_actions], self._boards.pairs[which]
         sigma = np.zeros_like(weights)
-        match_hands(weights, sigma, np.zeros(len(pairs), dtype=np.float32))
+        match_hands(weights, sigma, np.zeros(weights.shape[1], dtype=np.float32))
         out = np.zeros((num_actions, NUM_PAIRS))
-        out[:, pairs] = sigma
+        out[:, pairs] = sigma[:, : len(pairs)]
         return out
 
     def start_from(self, earlier: "Subgame", iteration: int | None = None) -> None:
@@ -531,6 +531,12 @@ def _boards_below(board: tuple[int, ...]) -> tuple[ShowdownBoard, ShowdownBoard,
     boards = [make_board(river) for river in rivers]
     lane_boards = [make_lane_board(one) for one in boards]
     return make_board(board), _stack(boards), _stack(lane_boards), [river[-1] for river in rivers]
+
+
+@lru_cache(maxsize=4)  # asked for once a sample of the visit
+def _river_order(visit: int) -> Counts:
+    """In what order a visit walks the rivers: a shuffle that depends on its number alone."""
+    return np.random.default_rng(visit).permutation(_NUM_RIVERS)
 
 
 def _stack(boards: list[Board]) -> Board:

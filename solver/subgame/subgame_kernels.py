@@ -6,8 +6,9 @@ one full board: on the turn every river card behind every leaf, on the river a p
 write but the values at the leaves, and those are kept by group of boards: one thread takes a whole group, and the groups
 are added in their order, so that any number of threads adds the same numbers in the same order.
 
-n: hands on a board, in its order of rank; A: most actions; D: depth; K: leaves; B: boards; G: groups; T: actions of all
-decisions of a street, whose tables are float32[T, n], an action's hands side by side: so the loops over hands vectorise.
+n: hands on a board, in its order of rank, padded (`cut.padded`) everywhere but in boards; A: most actions; D: depth; K:
+leaves; B: boards; G: groups; T: actions of all decisions of a street, whose tables are float32[T, n], an action's hands side
+by side: so the loops over hands vectorise.
 """
 
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_kernels import ShowdownBoard, settle_fold, settle_showdown
 from foldwise.game.hands.showdown_lane_kernels import LaneBoard
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED
-from foldwise.solver.subgame.hand_kernels import copy, match_hands, multiply, value_decision
+from foldwise.solver.subgame.hand_kernels import FROZEN, copy, learn_sums, match_hands, multiply, value_decision
 from foldwise.solver.subgame.subtree_kernels import walk_block
 
 
@@ -111,6 +112,10 @@ def walk_subtree(
         if action < 0:
             num_visited += 1
             match_hands(source[node.base : node.base + num_actions], sigma, frames.total)
+            if player == traverser and rules.learns and node.detail != FROZEN:
+                reach = frames.reach[frames.reach_at[depth, player], player]
+                for a in range(num_actions):
+                    learn_sums(sums[node.base + a], reach, sigma[a], rules.sum_factor, rules.sum_weight)
         action += 1
         if action < num_actions:
             frames.action[depth] = action
@@ -122,8 +127,7 @@ def walk_subtree(
             frames.action[depth + 1] = -1
             depth += 1
             continue
-        reach = frames.reach[frames.reach_at[depth, player], player]
-        value_decision(node, traverser, sigma, frames.value[depth + 1], reach, regrets, sums, rules, value)
+        value_decision(node, traverser, sigma, frames.value[depth + 1], regrets, rules, value)
         depth -= 1
     return num_visited
 

@@ -4,7 +4,7 @@
 A block is one or more of them, enough to fill lanes and few enough to stay in the cache. Down the block strategies and
 reaches, then all showdowns and all folds, eight at a time, then values up the block.
 
-n: hands of the board; M: most nodes of a block; R: most actions of its decisions together.
+n: hands of the board, padded (`cut.padded`); M: most nodes of a block; R: most actions of its decisions together.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,8 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_lane_kernels import LaneSums, settle_fold_lanes, settle_showdown_lanes
 from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
-from foldwise.solver.subgame.hand_kernels import match_hands, multiply, share_reach, value_decision
+from foldwise.solver.subgame.fused_kernels import play_and_add, play_decision, share_reach
+from foldwise.solver.subgame.hand_kernels import FROZEN, value_decision
 
 
 class Blocks(NamedTuple):
@@ -37,7 +38,6 @@ class BlockFrames(NamedTuple):
     reach_at: np.ndarray  # int32[2, M]: where the player's reach at a node is stored
     sigma: np.ndarray  # float32[R, n]
     value: np.ndarray  # float32[M, n]
-    total: np.ndarray  # float32[n]
     ends: np.ndarray  # int64[M]
     lanes: LaneSums
 
@@ -90,14 +90,15 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
         for a in range(num_actions):
             frames.reach_at[1 - player, below + a] = frames.reach_at[1 - player, i]
             frames.reach_at[player, below + a] = below + a
-        if player != traverser:
-            share_reach(weights, reach, frames.reach[player, below : below + num_actions], frames.total)
-            continue
+        reaches = frames.reach[player, below : below + num_actions]
         sigma = frames.sigma[row[i] : row[i] + num_actions]
-        match_hands(weights, sigma, frames.total)
-        for a in range(num_actions):
-            if nodes[block_nodes[below + a]].kind == DECISION:  # at an end his own reach is not needed
-                multiply(reach, sigma[a], frames.reach[player, below + a])
+        if player != traverser:
+            share_reach(weights, reach, reaches)
+        elif rules.learns and node.detail != FROZEN:
+            own_sums = sums[node.base : node.base + num_actions]
+            play_and_add(weights, reach, sigma, reaches, own_sums, rules.sum_factor, rules.sum_weight)
+        else:
+            play_decision(weights, reach, sigma, reaches)
 
     _settle(nodes, block_nodes, SHOWDOWN, traverser, board, frames)
     _settle(nodes, block_nodes, FOLDED, traverser, board, frames)
@@ -111,9 +112,7 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
                 traverser,
                 frames.sigma[row[i] : row[i] + num_actions],
                 frames.value[child[i] : child[i] + num_actions],
-                frames.reach[traverser, frames.reach_at[traverser, i]],
                 regrets,
-                sums,
                 rules,
                 frames.value[i],
             )

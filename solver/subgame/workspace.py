@@ -4,9 +4,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from foldwise.game.arrays import Single
+from foldwise.game.arrays import Single, aligned_zeros
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.memory_estimate import available_bytes
 
@@ -40,7 +38,7 @@ class Workspace:
                 self._free.sort(key=len)
                 self._free.pop()
         _check_memory(4 * size)
-        return np.zeros(size, dtype=np.float32)
+        return aligned_zeros(size)
 
     def take_back(self, table: Single) -> None:
         with self._lock:
