@@ -29,7 +29,7 @@ from foldwise.game.trees.table_rules import table_rules
 from foldwise.matches.scoring import real_bets_kernels as kernels
 from foldwise.matches.scoring.expectation import Expectation
 
-MOST_STATES = 100_000_000
+MOST_STATES = 10_000_000  # about a minute
 _MOST_BOARDS = 100
 _FIRST_CAPACITY = 8
 
