@@ -45,10 +45,10 @@ demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo_network
 
 # The files that take longest come first, so that both processes end together.
-LONGEST := $(addprefix tests/,web/test_browser.py solver/distributed/test_distributed_ray.py test_docs.py web/test_page.py \
-	test_wheel.py web/test_door.py solver/sampling/test_public_chance.py \
-	solver/sampling/test_vector_sampling.py abstraction/deals/test_sequences.py matches/scoring/test_lbr_run.py \
-	matches/network/test_workers.py matches/network/test_seats.py)
+LONGEST := $(addprefix tests/,web/test_browser.py matches/scoring/test_aivat.py test_docs.py solver/distributed \
+	abstraction/deals/test_sequences.py test_wheel.py web/test_page.py test_paper_tables.py web/test_door.py \
+	solver/sampling/test_vector_sampling.py solver/response/test_real_response.py matches/network test_imports.py \
+	matches/scoring matches/duplicate search)
 test: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 		$(LONGEST) tests

@@ -1,7 +1,6 @@
 """How large the abstract game of a config is, found before any long work starts."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,9 +37,6 @@ class SizeEstimate:
     infoset_actions: int
     table_bytes: int
     tree_bytes: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def card_buckets(config: CardConfig) -> list[int]:

@@ -6,17 +6,37 @@ import numpy as np
 from foldwise.game.compiled import kernel
 from foldwise.game.trees.tree_kernels import DECISION
 
+# Every table has the rows of a decision one behind the other, a row for each bucket. `entry` is where a row begins in a
+# policy; in a table of regrets and strategy sums it begins at `2 * entry`, regrets first.
 # An average may leave out the first iterations of a run: `earlier` [E] are the strategy sums as they were then, in the order
 # of the entries, and `share` is what discounting has left of them since. None: nothing is left out.
 
 
 @kernel
-def later_sum(table, at, earlier, entry, share):
-    """The strategy sum at `at` of a table, without what was there before."""
+def rows_of(node, num_buckets):  # NODE_DTYPE, int32[S, 2]
+    """The rows of a node: the entry of the first, how many there are (none where nobody decides), and their actions."""
+    if node.kind != DECISION:
+        return np.int64(0), np.int64(0), np.int64(0)
+    return np.int64(node.base), np.int64(num_buckets[node.street, node.player]), np.int64(node.num_children)
+
+
+@kernel
+def later_sum(table, entry, num_actions, action, earlier, share):
+    """The strategy sum of an action, without what was there before."""
+    here = table[2 * entry + num_actions + action]
     if earlier is None:
-        return table[at]
+        return here
     # Threads that overwrite each other's additions can leave a sum a visit or two below its copy.
-    return max(table[at] - share * earlier[entry], 0.0)
+    return max(here - share * earlier[entry + action], 0.0)
+
+
+@kernel
+def later_total(table, entry, num_actions, earlier, share):
+    """`later_sum` over the actions of a row."""
+    total = 0.0
+    for a in range(num_actions):
+        total += later_sum(table, entry, num_actions, a, earlier, share)
+    return total
 
 
 @kernel
@@ -24,18 +44,13 @@ def pack_floats(nodes, num_buckets, table, stored, earlier=None, share=1.0):  # 
     """Rows that sum to one, zeros where never reached; returns how many infosets were reached."""
     num_reached = 0
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        entry = nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
-            total = 0.0
-            for a in range(num_actions):
-                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+        entry, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        for _ in range(num_rows):
+            total = later_total(table, entry, num_actions, earlier, share)
             if total > 0.0:
                 num_reached += 1
                 for a in range(num_actions):
-                    later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                    later = later_sum(table, entry, num_actions, a, earlier, share)
                     stored[entry + a] = later / total
             entry += num_actions
     return num_reached
@@ -52,19 +67,14 @@ def quantise(nodes, num_buckets, table, stored, earlier=None, share=1.0):  # [2E
     remainder = np.empty(nodes["num_children"].max())
     num_reached = 0
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        entry = nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
-            total = 0.0
-            for a in range(num_actions):
-                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+        entry, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        for _ in range(num_rows):
+            total = later_total(table, entry, num_actions, earlier, share)
             if total > 0.0:
                 num_reached += 1
                 left = full
                 for a in range(num_actions):
-                    later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                    later = later_sum(table, entry, num_actions, a, earlier, share)
                     exact = full * (later / total)
                     whole = int(exact)
                     stored[entry + a] = whole
@@ -85,11 +95,8 @@ def quantise(nodes, num_buckets, table, stored, earlier=None, share=1.0):  # [2E
 def dequantise(nodes, num_buckets, stored, policy):  # any[E] -> float32[E]
     """Rows that sum to one; uniform where never reached."""
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        entry = nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+        entry, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        for _ in range(num_rows):
             total = 0.0
             for a in range(num_actions):
                 total += stored[entry + a]

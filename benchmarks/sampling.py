@@ -15,7 +15,6 @@ the cores.
 import argparse
 import threading
 import time
-from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -36,16 +35,7 @@ from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_
 from foldwise.solver.sampling.frames import make_frames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
-OPTIONS = WalkOptions(
-    sum_weight=1.0,
-    regret_floor=-inf,
-    prune_below=-inf,
-    prune_share=0.0,
-    epsilon=0.05,
-    tau=1000.0,
-    beta=1000.0,
-    sum_scale=1.0,
-)
+OPTIONS = WalkOptions(epsilon=0.05, tau=1000.0, beta=1000.0)
 RUNS = {"external": run_external, "average": run_average, "outcome": run_outcome, "chance": run_chance}
 _OUR_REPEATS = 20  # of a race in which ours takes a twentieth of a second
 NUM_NESTED = 5  # buckets a street, each split into as many on the next

@@ -3,13 +3,12 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
-from rich.table import Table
 
-from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
+from foldwise.cli.support.output import ProgressLine, emit, record_fields, stdout, text_table
 from foldwise.cli.support.outputs import check_picture
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
@@ -25,7 +24,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 @dataclass(frozen=True, kw_only=True)
 class AbstractRequest:
     config: ConfigArgument
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")] = None
+    output: Annotated[Path | None, output_option("The folder to write.")] = None
     estimate: Annotated[bool, typer.Option("--estimate", help="Only print how large the game and its tables are.")] = (
         False
     )
@@ -50,7 +49,7 @@ class AbstractResult(TypedDict):
     seconds: float
     bytes: int
     fingerprint: str
-    hand: NotRequired[dict[str, Any]]
+    hand: NotRequired["HandReport"]
     png: NotRequired[str]
 
 
@@ -104,7 +103,7 @@ def abstract(request: AbstractRequest) -> None:
         from foldwise.abstraction.cards.explain import explain_hand
 
         report = explain_hand(cards, request.show, request.board)
-        result["hand"] = report.as_dict()
+        result["hand"] = report
     if png is not None:
         from foldwise.cli.support.pictures import draw_preflop_grid
 
@@ -141,9 +140,7 @@ def _save(cards: "CardAbstraction", output: Path) -> None:
 
 
 def _print_streets(cards: "CardAbstraction", seconds: float) -> None:
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "classes", "buckets"):
-        table.add_column(heading, justify="left" if heading == "street" else "right")
+    table = text_table(("street", "classes", "buckets"), ("street",))
     for name, street in zip(STREETS, cards.streets):
         table.add_row(name, f"{street.classes:,}", f"{street.num_buckets:,}")
     stdout.print(table)
@@ -152,9 +149,7 @@ def _print_streets(cards: "CardAbstraction", seconds: float) -> None:
 
 def _print_hand(report: "HandReport") -> None:
     stdout.print(f"{report.hand} on {report.board or 'no board'}")
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "E[HS]", "E[HS^2]", "bucket", "of", "also in it"):
-        table.add_column(heading, justify="left" if heading in ("street", "also in it") else "right")
+    table = text_table(("street", "E[HS]", "E[HS^2]", "bucket", "of", "also in it"), ("street", "also in it"))
     for street in report.streets:
         table.add_row(
             street.street,
@@ -176,9 +171,7 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
     on_disk, seconds = disk_bytes(settings, size), expected_seconds(settings.solver, size.table_bytes)
 
     def print_it() -> None:
-        table = Table(box=None, header_style="bold")
-        for heading in ("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"):
-            table.add_column(heading, justify="left" if heading == "street" else "right")
+        table = text_table(("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"), ("street",))
         for street in size.streets:
             numbers = (
                 street.decision_nodes,
@@ -196,4 +189,4 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
         time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
         stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
 
-    emit({**size.as_dict(), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)
+    emit({**record_fields(size), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, OverwriteOption
+from foldwise.cli.options import JsonOption, OverwriteOption, output_option
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
@@ -25,7 +25,7 @@ class Start(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class AverageRequest:
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run, as solve writes it.")]
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="The strategy folder to write.")]
+    output: Annotated[Path, output_option("The strategy folder to write.", "OUT")]
     start: Annotated[Start, typer.Option("--from", help="Where in the run the average begins.")] = Start.HALF
     overwrite: OverwriteOption = False
     as_json: JsonOption = False

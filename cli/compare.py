@@ -27,9 +27,10 @@ from foldwise.cli.options import (
     StrategyArgument,
     ThreadsOption,
     TranslationOption,
+    output_option,
 )
 from foldwise.cli.support.interrupts import going_on
-from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout
+from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout, text_table
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
@@ -76,9 +77,7 @@ class CompareRequest:
     lbr_hands: Annotated[
         int, typer.Option(help="With --lbr: hands from each position, for each variant.", min=2, max=MOST_HANDS)
     ] = 10_000
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON, CSV and the plot.")
-    ] = None
+    output: Annotated[Path | None, output_option("Folder for JSON, CSV and the plot.")] = None
     logs: LogsOption = False
     broker: BrokerOption = None
     local: Annotated[bool, typer.Option("--local", help="With --broker: play here, and only publish the progress.")] = (
@@ -321,9 +320,7 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
     if "boards_counted" in result:
         stdout.print(f"exploitability{against(result['boards_counted'])}")
     if result["differences"]:
-        table = TextTable(box=None, header_style="bold", title="differences on the same deals, mbb/h")
-        for heading in ("variants", *opponents, "average"):
-            table.add_column(heading, justify="left" if heading == "variants" else "right")
+        table = text_table(("variants", *opponents, "average"), ("variants",), "differences on the same deals, mbb/h")
         for entry in result["differences"]:
             cells = [plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
             name = f"{entry['a']} over {entry['b']}"

@@ -1,10 +1,10 @@
 """`foldwise configs`: the configs that come with foldwise."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.output import emit, stdout, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ class ConfigsRequest:
 
 
 class ConfigsResult(TypedDict):
-    configs: list[dict[str, Any]]
+    configs: "Sequence[ConfigCost]"
 
 
 def configs(request: ConfigsRequest) -> None:
@@ -29,16 +29,11 @@ def configs(request: ConfigsRequest) -> None:
     from foldwise.solver.config_costs import config_costs
 
     costs = config_costs()
-    result = ConfigsResult(configs=[asdict(cost) for cost in costs])
-    emit(result, request.as_json, lambda: _show(costs))
+    emit(ConfigsResult(configs=costs), request.as_json, lambda: _show(costs))
 
 
 def _show(costs: "Sequence[ConfigCost]") -> None:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold")
-    for heading in ("config", "sampler", "stops after", "memory", "for"):
-        table.add_column(heading, justify="right" if heading in ("stops after", "memory") else "left")
+    table = text_table(("config", "sampler", "stops after", "memory", "for"), ("config", "sampler", "for"))
     for cost in costs:
         about = f" (about {cost.seconds / 60:,.0f} min)" if cost.seconds is not None and "nodes" in cost.stop else ""
         table.add_row(cost.name, cost.sampler, cost.stop + about, f"{cost.bytes / 1e9:,.1f} GB", cost.about)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument
+from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument, output_option
 from foldwise.cli.support.output import emit, stdout
 from foldwise.cli.support.outputs import check_new_file
 from foldwise.game.errors import DefinitionError
@@ -24,7 +24,7 @@ FORMATS = ("csv", "json", "openspiel")
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
     directory: StrategyArgument
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
+    output: Annotated[Path, output_option("The file to write.", "FILE")]
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or openspiel; by default the ending of FILE.")
     ] = None

@@ -1,17 +1,16 @@
 """`foldwise games`: sizes of the built-in games, or of one."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
-from rich.table import Table
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.output import emit, stdout, text_table
 
 if TYPE_CHECKING:
     from foldwise.game.definition import GameDefinition
-    from foldwise.game.sizes import GameSize
+    from foldwise.game.sizes import GameSize, StreetSize
 
 _FEW_CARDS = 24
 
@@ -26,7 +25,7 @@ class GamesRequest:
 
 
 class GamesResult(TypedDict):
-    games: list[dict[str, Any]]
+    games: list["GameSize"]
 
 
 def games(request: GamesRequest) -> None:
@@ -34,26 +33,21 @@ def games(request: GamesRequest) -> None:
 
     Example: foldwise games limit --buckets 5
     """
-    from foldwise.game.cards import cards_text
     from foldwise.game.library import BUILT_IN_NAMES, PokerGame, find_game
     from foldwise.game.sizes import measure
 
-    chosen = BUILT_IN_NAMES if request.name is None else (request.name,)
-    sizes = [measure(find_game(game), request.buckets) for game in chosen]
-    result = GamesResult(games=[size.as_dict() for size in sizes])
-    if request.name is not None:
-        found = find_game(request.name)
-        result["games"][0]["deck"] = cards_text(found.definition.deck) if isinstance(found, PokerGame) else None
+    found = [find_game(name) for name in (BUILT_IN_NAMES if request.name is None else (request.name,))]
+    sizes = [measure(game, request.buckets) for game in found]
 
     def show() -> None:
         if request.name is None:
             _show_all(sizes)
             return
         _show_one(sizes[0])
-        if isinstance(found, PokerGame):
-            stdout.print(_deck_text(found.definition))
+        if isinstance(found[0], PokerGame):
+            stdout.print(_deck_text(found[0].definition))
 
-    emit(result, request.as_json, show)
+    emit(GamesResult(games=sizes), request.as_json, show)
 
 
 def _deck_text(definition: "GameDefinition") -> str:
@@ -73,9 +67,9 @@ def _number(count: int | None) -> str:
 
 
 def _show_all(sizes: "list[GameSize]") -> None:
-    table = Table(box=None, header_style="bold")
-    for heading in ("game", "players", "streets", "decision nodes", "nodes", "infosets", "suit-distinct", "states"):
-        table.add_column(heading, justify="left" if heading == "game" else "right")
+    table = text_table(
+        ("game", "players", "streets", "decision nodes", "nodes", "infosets", "suit-distinct", "states"), ("game",)
+    )
     for size in sizes:
         table.add_row(
             size.name,
@@ -89,31 +83,20 @@ def _show_all(sizes: "list[GameSize]") -> None:
             stdout.print(f"{size.name}: {size.note}")
 
 
+def _counts(part: "GameSize | StreetSize") -> list[str]:
+    counts = (part.decision_nodes, part.nodes, part.infosets, part.infosets_iso, part.infoset_actions, part.states)
+    return [_number(count) for count in counts]
+
+
 def _show_one(size: "GameSize") -> None:
     counted = f", {size.buckets} nested buckets a street" if size.buckets else ""
     stdout.print(f"{size.name}: {size.players} players, {size.streets} streets{counted}")
-    table = Table(box=None, header_style="bold")
-    for heading in ("street", "decision nodes", "nodes", "infosets", "suit-distinct", "infoset-actions", "states"):
-        table.add_column(heading, justify="right")
-    for street in size.by_street:
-        numbers = (
-            street.decision_nodes,
-            street.nodes,
-            street.infosets,
-            street.infosets_iso,
-            street.infoset_actions,
-            street.states,
-        )
-        table.add_row(str(street.street), *map(_number, numbers))
-    totals = (
-        size.decision_nodes,
-        size.nodes,
-        size.infosets,
-        size.infosets_iso,
-        size.infoset_actions,
-        size.states,
+    table = text_table(
+        ("street", "decision nodes", "nodes", "infosets", "suit-distinct", "infoset-actions", "states"), ()
     )
-    table.add_row("all", *map(_number, totals))
+    for street in size.by_street:
+        table.add_row(str(street.street), *_counts(street))
+    table.add_row("all", *_counts(size))
     stdout.print(table)
     if size.note:
         stdout.print(size.note)

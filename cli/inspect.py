@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from foldwise.agent.decision_record import DecisionRecord
 from foldwise.cli.options import JsonOption, OverwriteOption, PostprocessOption, StrategyArgument
 from foldwise.cli.support.output import emit, stdout
 from foldwise.cli.support.outputs import check_picture
@@ -42,21 +43,12 @@ class InspectRequest:
     as_json: JsonOption = False
 
 
-class InspectResult(TypedDict, total=False):
+class InspectResult(DecisionRecord, total=False):
     """The first state's decision; all decisions if several states were given; only the picture if none was."""
 
-    state: str
     node: int
-    abstract_betting: str
     steps: list[dict[str, object]]
     hand: str
-    bucket: int
-    reached: bool
-    actions: list[str]
-    abstract_actions: list[str]
-    probabilities: list[float]
-    postprocessed: list[float]
-    action: str
     seconds: float
     visits: float | None
     states: list["InspectResult"]

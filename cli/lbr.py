@@ -15,6 +15,7 @@ from foldwise.cli.options import (
     StrategyArgument,
     ThreadsOption,
     TranslationOption,
+    output_option,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.cli.support.requests import holding
@@ -58,9 +59,7 @@ class LbrRequest:
     ] = None
     samples: Annotated[int, typer.Option(help="Boards drawn for an equity before the flop.", min=1, max=10**6)] = 1000
     threads: ThreadsOption = None
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder that keeps the values of all deals.")
-    ] = None
+    output: Annotated[Path | None, output_option("Folder that keeps the values of all deals.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Continue in that folder, or extend it by more hands.")] = (
         False
     )

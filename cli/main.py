@@ -61,6 +61,8 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
         name="foldwise",
         no_args_is_help=True,
         add_completion=False,
+        # The group's own help, where a command is named, is never asked for; reading it costs an import of pydantic.
+        add_help_option=len(names) != 1,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
         help=_HELP,

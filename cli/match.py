@@ -17,6 +17,7 @@ from foldwise.cli.options import (
     JsonOption,
     PatienceOption,
     ThreadsOption,
+    output_option,
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, stderr, stdout
@@ -67,10 +68,7 @@ class MatchRequest:
     deadline: Annotated[
         float | None, typer.Option(help="Seconds a built-in player has for an answer; by default 5.", min=0.001)
     ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Folder for logs, players' output and result.json."),
-    ] = None
+    output: Annotated[Path | None, output_option("Folder for logs, players' output and result.json.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Continue the interrupted match in the folder of -o.")] = (
         False
     )

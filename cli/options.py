@@ -1,7 +1,7 @@
 """Arguments and options that several commands share, each written once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,12 @@ StrategyArgument = Annotated[
 ]
 PostprocessOption = Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")]
 TranslationOption = Annotated[str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")]
+
+
+def output_option(about: str, metavar: str = "DIR") -> Any:
+    """-o, which every command that writes has: what it writes there."""
+    return typer.Option("-o", "--output", metavar=metavar, help=about)
+
 
 HandsOption = Annotated[
     int | None, typer.Option(help="Hands from each side, on the same cards in every match.", min=2, max=MOST_HANDS)

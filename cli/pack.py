@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, OverwriteOption, StrategyArgument
+from foldwise.cli.options import JsonOption, OverwriteOption, StrategyArgument, output_option
 from foldwise.cli.support.output import emit, stderr, stdout
 from foldwise.cli.support.outputs import check_new_file
 
@@ -16,7 +16,7 @@ from foldwise.cli.support.outputs import check_new_file
 @dataclass(frozen=True, kw_only=True)
 class PackRequest:
     directory: StrategyArgument
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")]
+    output: Annotated[Path, output_option("The file to write.", "FILE")]
     bits: Annotated[
         int, typer.Option(help="Bits per probability; fewer make a smaller file and a rougher strategy.", min=1, max=8)
     ] = 8

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption
+from foldwise.cli.options import MOST_HANDS, BrokerOption, JsonOption, PatienceOption, SeedOption, output_option
 from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.search_option import AUTO, SeatSearchOption, searching
 from foldwise.cli.support.strategies import typed_folder
@@ -61,9 +61,7 @@ class PlayRequest:
         str | None,
         typer.Option(help="At an HTTP table: log in under this name, with the password in FOLDWISE_TABLE_PASSWORD."),
     ] = None
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="At an HTTP table: folder for http.log.")
-    ] = None
+    output: Annotated[Path | None, output_option("At an HTTP table: folder for http.log.")] = None
     seed: SeedOption = 0
     as_json: JsonOption = False
 

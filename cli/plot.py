@@ -6,7 +6,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, OverwriteOption
+from foldwise.cli.options import JsonOption, OverwriteOption, output_option
 from foldwise.cli.support.output import emit, stdout
 from foldwise.cli.support.outputs import check_picture
 from foldwise.cli.support.strategies import typed_folders
@@ -19,9 +19,7 @@ class PlotRequest:
         list[Path], typer.Argument(metavar="DIR...", callback=typed_folders, help="Strategy folders.")
     ]
     x: Annotated[str, typer.Option(help="nodes, seconds or iterations.")] = "nodes"
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The picture: .png, .pdf or .svg.")] = (
-        Path("convergence.png")
-    )
+    output: Annotated[Path, output_option("The picture: .png, .pdf or .svg.", "FILE")] = Path("convergence.png")
     overwrite: OverwriteOption = False
     as_json: JsonOption = False
 

@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import JsonOption, output_option
 from foldwise.cli.support.output import emit, stdout
 
 
@@ -15,9 +15,7 @@ class ReportRequest:
     source: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of match, compare or tournament (-o), or an ACPC log.")
     ]
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page; by default DIR/report.html.")
-    ] = None
+    output: Annotated[Path | None, output_option("The page; by default DIR/report.html.", "FILE")] = None
     hands: Annotated[int, typer.Option(help="Hands that can be replayed: those with the largest pots.", min=1)] = 200
     explain: Annotated[
         bool,

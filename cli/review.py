@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.output import ProgressLine, emit, stdout, text_table
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from foldwise.matches.scoring.player_statistics import PlayerRecord
+    from foldwise.matches.scoring.review import JudgedDecision
 
 _MODES = ("off", "fast", "normal", "deep")
 
@@ -38,6 +42,18 @@ class ReviewRequest:
     mistakes: Annotated[int, typer.Option(help="Decisions shown: those that gave up most.", min=1)] = 10
     game: Annotated[str | None, typer.Option(help="The log's game, if its header does not name it.")] = None
     as_json: JsonOption = False
+
+
+class ReviewResult(TypedDict):
+    source: str
+    strategy: str | None
+    search: str
+    hands: int
+    decisions: int
+    given_up_bb: float
+    given_up_mbb_a_hand: float
+    players: "list[PlayerRecord]"
+    mistakes: "list[JudgedDecision]"
 
 
 def review(request: ReviewRequest) -> None:
@@ -82,34 +98,38 @@ def review(request: ReviewRequest) -> None:
         imported.hands, judges, player, lambda done: line.update(f"{done:,} of {total:,} hands", done / total)
     )
     unit = imported.definition.big_blind
-    result: dict[str, Any] = {
-        "source": str(source),
-        "strategy": None if strategy is None else str(strategy),
-        "search": search,
-        "hands": total,
-        "decisions": len(found.decisions),
-        "given_up_bb": found.given_up_bb,
-        "given_up_mbb_a_hand": 1000 * found.given_up_bb / total,
-        "players": [one.as_dict(unit) for one in found.statistics],
-        "mistakes": [decision.as_dict() for decision in found.dearest(request.mistakes)],
-    }
+    result = ReviewResult(
+        source=str(source),
+        strategy=None if strategy is None else str(strategy),
+        search=search,
+        hands=total,
+        decisions=len(found.decisions),
+        given_up_bb=found.given_up_bb,
+        given_up_mbb_a_hand=1000 * found.given_up_bb / total,
+        players=[one.record(unit) for one in found.statistics],
+        mistakes=found.dearest(request.mistakes),
+    )
     emit(result, request.as_json, lambda: _show(result, unit))
 
 
-def _show(result: dict[str, Any], big_blind: int) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", title=f"{result['hands']:,} hands")
-    for heading in ("player", "hands", "VPIP", "PFR", "aggression", "WTSD", "won at showdown", "mbb/h"):
-        table.add_column(heading, justify="left" if heading == "player" else "right")
+def _show(result: ReviewResult, big_blind: int) -> None:
+    table = text_table(
+        ("player", "hands", "VPIP", "PFR", "aggression", "WTSD", "won at showdown", "mbb/h"),
+        ("player",),
+        f"{result['hands']:,} hands",
+    )
 
     def share(value: float | None) -> str:
         return "-" if value is None else f"{value:.1%}"
 
-    for one in result["players"]:
-        aggression = "-" if one["aggression"] is None else f"{one['aggression']:.2f}"
-        shares = share(one["vpip"]), share(one["pfr"]), aggression, share(one["wtsd"]), share(one["won_at_showdown"])
-        table.add_row(one["name"], f"{one['hands']:,}", *shares, f"{one['mean_mbb']:+,.1f}")
+    for player in result["players"]:
+        aggression = "-" if player["aggression"] is None else f"{player['aggression']:.2f}"
+        first, later = (
+            (share(player["vpip"]), share(player["pfr"])),
+            (share(player["wtsd"]), share(player["won_at_showdown"])),
+        )
+        mean = "-" if player["mean_mbb"] is None else f"{player['mean_mbb']:+,.1f}"
+        table.add_row(player["name"], f"{player['hands']:,}", *first, aggression, *later, mean)
     stdout.print(table)
     if result["strategy"] is None:
         return
@@ -119,9 +139,9 @@ def _show(result: dict[str, Any], big_blind: int) -> None:
     )
     for one in result["mistakes"]:
         stdout.print(
-            f"hand {one['hand']}, {one['name']} with {one['cards']} on {one['board'] or 'no board'} after "
-            f"{one['betting'] or 'the blinds'}: {one['done']} gave up {one['given_up_bb']:.2f} bb ({one['method']})"
+            f"hand {one.hand}, {one.name} with {one.cards} on {one.board or 'no board'} after "
+            f"{one.betting or 'the blinds'}: {one.done} gave up {one.given_up_bb:.2f} bb ({one.method})"
         )
-        for action, probability, value in zip(one["actions"], one["probabilities"], one["values"]):
-            mark = "*" if action == one["done"] else " "
+        for action, probability, value in zip(one.actions, one.probabilities, one.values):
+            mark = "*" if action == one.done else " "
             stdout.print(f"   {mark} {action:>8} {probability:6.1%} {value / big_blind:+8.2f} bb")

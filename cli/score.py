@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
-from rich.table import Table as TextTable
 
 from foldwise.cli.options import JsonOption
-from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.output import ProgressLine, emit, stdout, text_table
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -143,9 +142,9 @@ def _method_result(method: "MethodScore") -> MethodResult:
 
 
 def _show(result: ScoreResult) -> None:
-    table = TextTable(box=None, header_style="bold", title=f"{result['player']}, {result['hands']:,} hands, mbb/h")
-    for heading in ("method", "mean", "95%", "sd a hand"):
-        table.add_column(heading, justify="left" if heading == "method" else "right")
+    table = text_table(
+        ("method", "mean", "95%", "sd a hand"), ("method",), f"{result['player']}, {result['hands']:,} hands, mbb/h"
+    )
     for method in result["methods"]:
         width, sd = method["ci95_mbb"], method["sd_mbb"]
         shown = ("-", "-") if width is None or sd is None else (f"± {width:.1f}", f"{sd:,.0f}")

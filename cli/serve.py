@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from foldwise.abstraction.named_strategy import DEFAULT
-from foldwise.cli.options import BrokerOption, JsonOption
+from foldwise.cli.options import BrokerOption, JsonOption, output_option
 from foldwise.cli.support.output import stderr, stdout
 from foldwise.cli.support.search_option import AUTO, SeatSearchOption
 from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
@@ -36,10 +36,7 @@ class ServeRequest:
         None
     )
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Sessions and logs; default: the user's data folder."),
-    ] = None
+    output: Annotated[Path | None, output_option("Sessions and logs; default: the user's data folder.")] = None
     search: SeatSearchOption = AUTO
     strategies: Annotated[
         list[Path] | None,

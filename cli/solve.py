@@ -1,12 +1,12 @@
 """`foldwise solve`: from a config to a strategy folder."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption
+from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
 from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
 from foldwise.cli.support.requests import holding
@@ -14,8 +14,9 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.solver.samplers import samplers_by_needs
 
 if TYPE_CHECKING:
-    from foldwise.abstraction.strategy import StrategyManifest
+    from foldwise.abstraction.strategy import Evaluation, StrategyManifest
     from foldwise.solver.config import RunConfig
+    from foldwise.solver.distributed.batch import ChildProgress
     from foldwise.solver.run import Progress, SolverRun
 
 _STOPS = ("iterations", "nodes", "seconds", "exploitability_mbb")
@@ -25,7 +26,7 @@ _MOST_CHILDREN_NAMED = 4
 @dataclass(frozen=True, kw_only=True)
 class SolveRequest:
     config: ConfigArgument
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
+    output: Annotated[Path, output_option("The folder to write.")]
     sampler: Annotated[
         str | None,
         typer.Option(
@@ -70,9 +71,9 @@ class SolveResult(TypedDict):
     reached: int
     exploitability_mbb: float | None
     mean_regret_mbb: float | None
-    history: list[dict[str, Any]]
+    history: "list[Evaluation]"
     boards_counted: int | None
-    children: NotRequired[list[dict[str, Any]]]
+    children: NotRequired["tuple[ChildProgress, ...]"]
     head_waiting_share: NotRequired[float]
 
 
@@ -265,11 +266,11 @@ def _result(
         reached=manifest.reached,
         exploitability_mbb=last.exploitability_mbb,
         mean_regret_mbb=last.mean_regret_mbb,
-        history=[point.model_dump() for point in manifest.history],
+        history=manifest.history,
         boards_counted=boards_counted,
     )
     if progress.children:
-        result["children"] = [asdict(child) for child in progress.children]
+        result["children"] = progress.children
         result["head_waiting_share"] = progress.waiting_share
     return result
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
-from rich.table import Table as TextTable
 
 from foldwise.cli.options import (
     BoardsOption,
@@ -22,9 +21,10 @@ from foldwise.cli.options import (
     ScoreOption,
     SeedOption,
     ThreadsOption,
+    output_option,
 )
 from foldwise.cli.support.interrupts import going_on
-from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout
+from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout, text_table
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
@@ -46,9 +46,7 @@ class TournamentRequest:
     score: ScoreOption = "chips"
     over: OverOption = "memory"
     threads: ThreadsOption = None
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder for JSON and CSV.")] = (
-        None
-    )
+    output: Annotated[Path | None, output_option("Folder for JSON and CSV.")] = None
     logs: LogsOption = False
     resume: ResumeOption = False
     overwrite: OverwriteOption = False
@@ -147,10 +145,8 @@ def _show(result: TournamentResult) -> None:
     from foldwise.matches.report.report import num_hands_text
 
     title = f"row's mbb/h, {num_hands_text(result['hands'], result['score'])} a cell, by {result['score']}"
-    text = TextTable(box=None, header_style="bold", title=title)
     names = [parse_player(player).short() for player in result["players"]]
-    for heading in ("", *names, "average"):
-        text.add_column(heading, justify="right" if heading else "left")
+    text = text_table(("", *names, "average"), ("",), title)
     for name, row in zip(names, result["cells"]):
         played = [cell["mean_mbb"] for cell in row if cell is not None]
         shown = ["" if cell is None else plus_minus(cell["mean_mbb"], cell["ci95_mbb"]) for cell in row]

@@ -3,7 +3,7 @@
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -34,7 +34,7 @@ def watch(request: WatchRequest) -> int:
     from rich.live import Live
 
     from foldwise.cli.support.broker import open_broker, say
-    from foldwise.cli.support.watch_view import board_dict, board_view
+    from foldwise.cli.support.watch_view import WatchResult, board_result, board_view
     from foldwise.matches.network.messages import check_word
     from foldwise.matches.network.watch import Board
     from foldwise.matches.network.watch import watch as watch_broker
@@ -47,7 +47,7 @@ def watch(request: WatchRequest) -> int:
     board = Board(opened.topics)
     start = time.monotonic()
     printed = float("-inf")
-    last: dict[str, Any] = {}
+    last: WatchResult | None = None
     live = Live(console=stdout, auto_refresh=False) if stdout.is_terminal and not once else None
 
     def show() -> bool:
@@ -58,7 +58,7 @@ def watch(request: WatchRequest) -> int:
         if live is not None:
             live.update(board_view(board, match), refresh=True)
         elif not once and (ended or now - printed >= 10.0):
-            printed, known = now, board_dict(board, match)
+            printed, known = now, board_result(board, match)
             if known != last:
                 last = known
                 stdout.print(board_view(board, match))
@@ -67,7 +67,7 @@ def watch(request: WatchRequest) -> int:
     with live or nullcontext():
         run_loop(watch_broker(opened, board, show, say, forget=request.forget, patience_seconds=request.patience))
     if once:
-        emit(board_dict(board, match), as_json, lambda: stdout.print(board_view(board, match)))
+        emit(board_result(board, match), as_json, lambda: stdout.print(board_view(board, match)))
     if match is None:
         return 0
     found = board.matches.get(match)

@@ -174,26 +174,24 @@ def parse_definition(text: str, source: str = "game definition") -> GameDefiniti
     blinds = reader.several("blind", num_players, 0, UNLIMITED_STACK)
     if any(blind > stack for blind, stack in zip(blinds, stacks)):
         raise reader.fail("blind", "no blind above its stack")
-    raise_sizes = reader.several("raiseSize", num_rounds, 1, UNLIMITED_STACK) if reader.limit else ()
-    first_players = tuple(p - 1 for p in reader.several("firstPlayer", num_rounds, 1, num_players, default=1))
-    # The reference stores the cap in eight bits.
-    max_raises = tuple(n % 256 for n in reader.several("maxRaises", num_rounds, 0, 2**31 - 1, default=UNLIMITED_RAISES))
-    num_board_cards = reader.several("numBoardCards", num_rounds, 0, MAX_BOARD_CARDS)
     definition = GameDefinition(
         limit=reader.limit,
         num_players=num_players,
         num_rounds=num_rounds,
         stacks=stacks,
         blinds=blinds,
-        raise_sizes=raise_sizes,
-        first_players=first_players,
-        max_raises=max_raises,
+        raise_sizes=reader.several("raiseSize", num_rounds, 1, UNLIMITED_STACK) if reader.limit else (),
+        first_players=tuple(p - 1 for p in reader.several("firstPlayer", num_rounds, 1, num_players, default=1)),
+        max_raises=tuple(
+            cap % 256  # the reference stores it in eight bits
+            for cap in reader.several("maxRaises", num_rounds, 0, 2**31 - 1, default=UNLIMITED_RAISES)
+        ),
         num_suits=reader.single("numSuits", 1, 4),
         num_ranks=reader.single("numRanks", 1, 13),
         num_hole_cards=reader.single("numHoleCards", 1, 3),
-        num_board_cards=num_board_cards,
+        num_board_cards=reader.several("numBoardCards", num_rounds, 0, MAX_BOARD_CARDS),
     )
-    if sum(num_board_cards) > MAX_BOARD_CARDS:
+    if sum(definition.num_board_cards) > MAX_BOARD_CARDS:
         raise reader.fail("numBoardCards", f"at most {MAX_BOARD_CARDS} board cards in all")
     if definition.cards_per_hand > len(definition.deck):
         raise DefinitionError(

@@ -1,12 +1,13 @@
 """Sizes of games: public nodes, infosets and histories by street."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, MAX_ACTIONS_PER_ROUND, RAISE, Action, BettingState
+from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError, TreeSizeError
 from foldwise.game.library import BluffGame, Game, PokerGame
@@ -56,10 +57,8 @@ class GameSize:
     histories: int | None = None
     paper_nodes: int | None = None
     buckets: int | None = None
+    deck: str | None = None  # its cards; None where there are none
     note: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def measure(game: Game, buckets: int | None = None) -> GameSize:
     players, streets = definition.num_players, definition.num_rounds
     public = _public_nodes(game)
     if public is None:
-        return GameSize(game.name, players, streets, buckets=buckets, note=_UNCOUNTED)
+        return GameSize(game.name, players, streets, buckets=buckets, deck=cards_text(definition.deck), note=_UNCOUNTED)
     if buckets is None:
         views = [counting.private_views(definition, s) for s in range(streets)]
         distinct = [counting.distinct_views(definition, s, game.run_out_cards) for s in range(streets)]
@@ -122,6 +121,7 @@ def measure(game: Game, buckets: int | None = None) -> GameSize:
         paper_nodes=sum(nodes) + sum(folds_added) if as_paper else None,
         buckets=buckets,
         note=_PAPER if as_paper else "",
+        deck=cards_text(definition.deck),
     )
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -17,11 +18,22 @@ from foldwise.abstraction.cards.card_abstraction import KIND as CARDS_KIND
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.storage.array_store import ArrayEntry, check_plain, file_hash, open_array
 from foldwise.abstraction.strategy import CARDS, MANIFEST, Strategy, StrategyManifest
-from foldwise.game.definition import parse_definition
+from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
 from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, Job
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
-from foldwise.matches.table.log import hand_number, is_complete, line_values, parse_state_line, state_lines
+from foldwise.matches.scoring.lbr_run import LBR_FILE
+from foldwise.matches.scoring.log_scores import check_values
+from foldwise.matches.table.hand import score_line
+from foldwise.matches.table.log import (
+    LOG_ENCODING,
+    LOG_ERRORS,
+    is_complete,
+    parse_state_line,
+    seat_values,
+    state_lines,
+)
 
 CHECKPOINTS = ("checkpoint.json", "distributed.json")
 RESULTS = ("comparison.json", "tournament.json", RESULT_FILE)
@@ -49,7 +61,7 @@ class FolderCheck:
     def num_bytes(self) -> int:
         return sum(path.stat().st_size for path in self.files if path.is_file())
 
-    def attempt(self, work: Callable[[], None]) -> None:
+    def attempt(self, work: Callable[[], object]) -> None:
         """Run a part of the check; an error is recorded as a problem, and the check continues."""
         try:
             work()
@@ -68,6 +80,7 @@ def check_folder(folder: Path) -> FolderCheck:
         (PLAN_FILE, _check_match),
         (JOB_FILE, _check_job),
         *((name, _check_result) for name in RESULTS),
+        (LBR_FILE, _check_lbr),
     ):
         path = folder / name
         if path.exists():
@@ -75,7 +88,7 @@ def check_folder(folder: Path) -> FolderCheck:
             check.attempt(lambda work=work, path=path: work(check, path))  # type: ignore[misc]  # mypy cannot infer bound defaults
     if not check.files:
         raise DefinitionError(
-            f"{str(folder)!r} is not a folder of ours: expected one that abstract, solve, match, compare or tournament wrote"
+            f"{str(folder)!r} is not a folder of ours: expected one of abstract, solve, match, compare, tournament or lbr"
         )
     return check
 
@@ -114,23 +127,20 @@ def _check_array(check: FolderCheck, folder: Path, entry: ArrayEntry) -> None:
 def _check_manifest(check: FolderCheck, path: Path) -> None:
     folder = path.parent
     manifest = _check_arrays(check, path)
+    names = {CARDS_KIND: "cards", StrategyManifest.model_fields["kind"].default: "strategy"}
+    kind = names.get(manifest.kind, manifest.kind or "arrays")
+    check.kinds.append(kind)
     if check.problems:
-        check.kinds.append(manifest.kind or "arrays")
         return
-    if manifest.kind == CARDS_KIND:
-        check.kinds.append("cards")
+    if kind == "cards":
         CardAbstraction.load(folder)
-        return
-    if manifest.kind == StrategyManifest.model_fields["kind"].default:
-        check.kinds.append("strategy")
+    elif kind == "strategy":
         strategy = Strategy(folder)
         if strategy.manifest.cards is not None:
             check.files.add(folder / CARDS / MANIFEST)
             _check_arrays(check, folder / CARDS / MANIFEST)
         if strategy.manifest.definition is not None and not check.problems:
             strategy.check_rows(open_card_lookup(strategy).num_buckets)
-        return
-    check.kinds.append(manifest.kind or "arrays")
 
 
 def _check_checkpoint(check: FolderCheck, path: Path) -> None:
@@ -139,7 +149,7 @@ def _check_checkpoint(check: FolderCheck, path: Path) -> None:
 
 
 def _check_match(check: FolderCheck, path: Path) -> None:
-    """Every log of the plan: its hands in order, each as the rules allow, values that add up, and its end."""
+    """Every log of the plan: its hands in order, each as rules and cards have it, the same players in all, and its score."""
     check.kinds.append("match")
     plan = load_plan(path.parent)
     definition = parse_definition(plan.definition, source=str(path))
@@ -151,21 +161,41 @@ def _check_match(check: FolderCheck, path: Path) -> None:
                     check.problems.append(f"{str(log)!r} is missing: the match is not finished, continue with --resume")
                 continue
             check.files.add(log)
-            wrong: list[str] = []
-            for place, line in enumerate(state_lines(log)):
-                try:
-                    parse_state_line(line, definition)
-                    if hand_number(line) != place:
-                        wrong.append(f"hand {hand_number(line)} where hand {place} was expected")
-                    if abs(sum(line_values(line))) > 1e-6:
-                        wrong.append(f"hand {place}: the players' values do not sum to zero")
-                except ValueError as error:
-                    wrong.append(f"hand {place}: {error}")
-                if len(wrong) == _MOST_NAMED:
-                    break
+            wrong = _wrong_hands(log, definition)
             check.problems += [f"{str(log)!r}: {text}" for text in wrong]
             if not wrong and not is_complete(log):
                 check.problems.append(f"{str(log)!r} does not end with a score: the match is not finished")
+
+
+def _wrong_hands(log: Path, definition: GameDefinition) -> list[str]:
+    """What is wrong in a log, in words."""
+    wrong: list[str] = []
+    lines = list(state_lines(log))
+    players: tuple[str, ...] = ()
+    for place, line in enumerate(lines):
+        try:
+            hand = parse_state_line(line, definition)
+            players = players or hand.names
+            if hand.number != place:
+                wrong.append(f"hand {hand.number} where hand {place} was expected")
+            if sorted(hand.names) != sorted(players):
+                wrong.append(f"hand {place}: its players are {hand.names}, those of the first hand {players}")
+            check_values(hand)
+        except ValueError as error:
+            wrong.append(f"hand {place}: {error}")
+        if len(wrong) == _MOST_NAMED:
+            break
+    if not wrong and is_complete(log):
+        totals = [sum(values) for values in zip(*seat_values(lines))]
+        score = log.read_text(encoding=LOG_ENCODING, errors=LOG_ERRORS).rstrip("\n").rpartition("\n")[2]
+        if score != score_line(totals, players):
+            wrong.append(f"its score is {score!r}, its hands make {score_line(totals, players)!r}")
+    return wrong
+
+
+def _check_lbr(check: FolderCheck, path: Path) -> None:
+    check.kinds.append("lbr")
+    _check_arrays(check, path)
 
 
 def _check_job(check: FolderCheck, path: Path) -> None:
@@ -183,7 +213,10 @@ def _check_job(check: FolderCheck, path: Path) -> None:
 
 
 def _check_result(check: FolderCheck, path: Path) -> None:
-    if not isinstance(_read_json(path), dict):
-        raise FormatError(f"{str(path)!r}: expected one JSON object")
     if path.name != RESULT_FILE and "comparison" not in check.kinds:
         check.kinds.append(path.stem)
+    if not isinstance(_read_json(path), dict):
+        raise FormatError(f"{str(path)!r}: expected one JSON object")
+    for cell in sorted((path.parent / CELLS_FOLDER).glob("*.npy")):
+        check.files.add(cell)
+        check.attempt(partial(read_cell, cell))

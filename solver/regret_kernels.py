@@ -7,9 +7,8 @@ run of memory. `row` is the place of its first regret, `2 * (base + bucket * A)`
 
 import numpy as np
 
-from foldwise.abstraction.strategy_kernels import later_sum
+from foldwise.abstraction.strategy_kernels import later_sum, later_total, rows_of
 from foldwise.game.compiled import kernel
-from foldwise.game.trees.tree_kernels import DECISION
 
 _LEAST_TOTAL = 1e-300  # its inverse is finite; the inverse of a subnormal number is not
 
@@ -55,11 +54,9 @@ def draw_action(sigma, num_actions, uniform):  # float64[>= A], uniform in [0, 1
 def scale_tables(nodes, num_buckets, table, positive, negative, sums):  # NODE_DTYPE[N], int32[S, 2], float64[2E]
     """Discount everything: positive regrets, negative regrets and strategy sums, each by its factor."""
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        row = 2 * nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+        first, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        row = 2 * first
+        for _ in range(num_rows):
             for a in range(num_actions):
                 regret = table[row + a]
                 table[row + a] = regret * (positive if regret > 0.0 else negative)
@@ -71,16 +68,11 @@ def scale_tables(nodes, num_buckets, table, positive, negative, sums):  # NODE_D
 def normalise_sums(nodes, num_buckets, table, policy, earlier=None, share=1.0):  # float64[2E] -> float64[E]
     """The average strategy of every infoset: uniform where it was never reached. `earlier`: see `later_sum`."""
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        entry = nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
-            total = 0.0
+        entry, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        for _ in range(num_rows):
+            total = later_total(table, entry, num_actions, earlier, share)
             for a in range(num_actions):
-                total += later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
-            for a in range(num_actions):
-                later = later_sum(table, 2 * entry + num_actions + a, earlier, entry + a, share)
+                later = later_sum(table, entry, num_actions, a, earlier, share)
                 policy[entry + a] = later / total if total > 0.0 else 1.0 / num_actions
             entry += num_actions
 
@@ -90,11 +82,9 @@ def copy_sums(nodes, num_buckets, table, sums):  # NODE_DTYPE[n], [2E] -> [entri
     """The strategy sums of some nodes that stand one behind the other, in the order of their entries."""
     place = np.int64(0)
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        row = 2 * nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+        first, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        row = 2 * first
+        for _ in range(num_rows):
             for a in range(num_actions):
                 sums[place + a] = table[row + num_actions + a]
             place += num_actions
@@ -105,11 +95,8 @@ def copy_sums(nodes, num_buckets, table, sums):  # NODE_DTYPE[n], [2E] -> [entri
 def current_policy(nodes, num_buckets, table, policy):  # float64[2E] -> float64[E]
     """The current strategy of every infoset, by regret matching."""
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        entry = nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+        entry, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        for _ in range(num_rows):
             match_regrets(table, 2 * entry, num_actions, policy[entry : entry + num_actions])
             entry += num_actions
 
@@ -120,11 +107,9 @@ def mean_positive_regret(nodes, num_buckets, table):  # float64[2E]
     total = 0.0
     num_infosets = 0
     for at in range(nodes.shape[0]):
-        if nodes[at].kind != DECISION:
-            continue
-        num_actions = np.int64(nodes[at].num_children)
-        row = 2 * nodes[at].base
-        for _ in range(num_buckets[nodes[at].street, nodes[at].player]):
+        first, num_rows, num_actions = rows_of(nodes[at], num_buckets)
+        row = 2 * first
+        for _ in range(num_rows):
             largest = 0.0
             for a in range(num_actions):
                 largest = max(largest, table[row + a])

@@ -1,5 +1,6 @@
 """Reviewing in the browser: a session of this server, or hands pasted from elsewhere."""
 
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -109,7 +110,7 @@ def _shown(imported: ImportedHands, found: Review, strategy: str | None, player:
         "decisions": len(found.decisions),
         "given_up_bb": found.given_up_bb,
         "given_up_mbb_a_hand": 1000 * found.given_up_bb / len(imported.hands),
-        "players": [one.as_dict(unit) for one in found.statistics],
+        "players": [one.record(unit) for one in found.statistics],
         "mistakes": [_decision(decision, imported.definition) for decision in dearest],
         "played": [
             {
@@ -128,10 +129,10 @@ def _decision(decision: JudgedDecision, definition: GameDefinition) -> dict[str,
     """A decision as 'foldwise review' prints it, with its actions in words."""
     betting = read_betting(definition, decision.betting)
     return {
-        **decision.as_dict(),
+        **asdict(decision),
         "so_far": betting_words(betting),
         "done_words": label_of(betting, decision.done),
-        "action_words": [label_of(betting, action) for action in decision.choice.actions],
+        "action_words": [label_of(betting, action) for action in decision.actions],
     }
 
 

@@ -16,7 +16,7 @@ from foldwise.game.errors import FormatError
 from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import view
-from foldwise.matches.report.explanations import explain_hand
+from foldwise.matches.report.explanations import Explanation, explain_hand
 from foldwise.matches.scoring.aivat import Aivat
 from foldwise.matches.scoring.aivat_rows import RowsScorer, rows_player
 from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS, Values, fit_values, load_values, make_values
@@ -144,7 +144,7 @@ def _find(session: Session, number: int) -> LoggedHand:
     raise FormatError(f"hand {number} is not in the session's log")
 
 
-def _considered(record: dict[str, Any], hand: LoggedHand) -> dict[str, Any]:
+def _considered(record: Explanation, hand: LoggedHand) -> dict[str, Any]:
     betting = read_betting(hand.betting.definition, record["state"].split(":")[3])
     return {
         "betting": betting_words(betting),

@@ -9,14 +9,17 @@ import numpy as np
 from foldwise.abstraction.cards.hand_strength_kernels import (
     NUM_PAIRS,
     NUM_RANKS,
+    board_with,
     clashes,
-    combination_number,
+    classes_on_board,
+    end_of_tie,
     holds,
     sort_pairs,
 )
 from foldwise.game.compiled import kernel
 from foldwise.game.hands.evaluator_kernels import rank_pairs_into
-from foldwise.game.hands.hand_index_kernels import index_cards
+
+NUM_TURNS = 49  # cards that can come after a flop
 
 
 @kernel(_nrt=False)
@@ -94,61 +97,61 @@ def turn_histograms_block(
 ):  # HandIndexTables, Boards, Boards, -, [N5, 1326], [1981], -, -, -, -, [classes, D]
     """Cumulative histogram of final strength over 46 rivers by class; a count of one stands as `unit`."""
     counts = np.empty((NUM_PAIRS, num_bins), np.int32)
-    cards = np.empty(6, np.int64)
     for row in range(first, last):
         counts[:] = 0
-        for i in range(4):
-            cards[2 + i] = turns.cards[row, i]
         for card in range(52):
-            if holds(turns.cards[row], card):
-                continue
-            add_board(rivers, turns.cards[row], card, card, pair_cards, strengths, bin_of, counts)
-        write_cumulative(index, turns.cards[row], cards, pair_cards, counts, unit, out)
+            if not holds(turns.cards[row], card):
+                add_board(rivers, turns.cards[row], card, card, pair_cards, strengths, bin_of, counts)
+        write_cumulative(index, turns.cards[row], pair_cards, counts, unit, out)
 
 
 @kernel
 def flop_histograms_block(index, flops, rivers, pair_cards, strengths, bin_of, num_bins, unit, first, last, out):
     """As on the turn, over the 1,081 turn and river pairs."""
     counts = np.empty((NUM_PAIRS, num_bins), np.int32)
-    cards = np.empty(5, np.int64)
-    board = np.empty(4, np.int64)
+    boards = np.empty((NUM_TURNS, 4), np.int64)
     for row in range(first, last):
         counts[:] = 0
-        for i in range(3):
-            cards[2 + i] = flops.cards[row, i]
-            board[i] = flops.cards[row, i]
-        for turn in range(52):
-            if holds(flops.cards[row], turn):
-                continue
-            board[3] = turn
+        boards_after_flop(flops.cards[row], boards)
+        for t in range(NUM_TURNS):
+            turn = boards[t, 3]
             for river in range(turn):
                 if not holds(flops.cards[row], river):
-                    add_board(rivers, board, river, turn, pair_cards, strengths, bin_of, counts)
-        write_cumulative(index, flops.cards[row], cards, pair_cards, counts, unit, out)
+                    add_board(rivers, boards[t], river, turn, pair_cards, strengths, bin_of, counts)
+        write_cumulative(index, flops.cards[row], pair_cards, counts, unit, out)
+
+
+@kernel
+def boards_after_flop(flop, out):  # [3], [NUM_TURNS, 4]
+    """The flop with each card that can come on the turn."""
+    t = 0
+    for turn in range(52):
+        if not holds(flop, turn):
+            out[t, :3] = flop
+            out[t, 3] = turn
+            t += 1
 
 
 @kernel
 def add_board(rivers, board, card, other_card, pair_cards, strengths, bin_of, counts):
     """Count the bin of each pair's strength on one river board; pairs that hold one of the new cards are left out."""
-    place = rivers.places[combination_number(rivers.choose, board, card)]
-    source = strengths[place >> 5]
-    pairs = rivers.pairs[place & 31]
+    river, pairs = board_with(rivers, board, card)
     for pair in range(NUM_PAIRS):
         a, b = pair_cards[pair, 0], pair_cards[pair, 1]
         if a != card and b != card and a != other_card and b != other_card:
-            counts[pair, bin_of[source[pairs[pair]]]] += 1
+            counts[pair, bin_of[strengths[river, pairs[pair]]]] += 1
 
 
 @kernel
-def write_cumulative(index, board, cards, pair_cards, counts, unit, out):
+def write_cumulative(index, board, pair_cards, counts, unit, out):
+    classes = np.empty(NUM_PAIRS, np.int64)
+    classes_on_board(index, board, pair_cards, classes)
     for pair in range(NUM_PAIRS):
-        cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-        if not clashes(board, cards[0], cards[1]):
-            place = index_cards(index, cards)
+        if classes[pair] >= 0:
             total = 0
             for d in range(out.shape[1]):
                 total += counts[pair, d]
-                out[place, d] = total * unit
+                out[classes[pair], d] = total * unit
 
 
 @kernel
@@ -186,10 +189,7 @@ def ochs_row(evaluator, board, pair_cards, groups, ranks, order, counts, below, 
     now_with[:] = 0
     first = 0
     while first < total:
-        last = first + 1
-        rank = ranks[order[first]]
-        while last < total and ranks[order[last]] == rank:
-            last += 1
+        last = end_of_tie(ranks, order, first, total)
         for i in range(first, last):
             pair = order[i]
             group = groups[pair]
@@ -252,34 +252,28 @@ def ochs_classes(
     index, rivers, rows, pair_cards, strengths, features
 ):  # strengths [rows, 1326, G], features [classes, G]
     """Write each class's OCHS vector."""
-    cards = np.empty(7, np.int64)
+    classes = np.empty(NUM_PAIRS, np.int64)
     for i in range(rows.size):
-        for c in range(5):
-            cards[2 + c] = rivers.cards[rows[i], c]
+        classes_on_board(index, rivers.cards[rows[i]], pair_cards, classes)
         for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if not clashes(rivers.cards[rows[i]], cards[0], cards[1]):
-                place = index_cards(index, cards)
+            if classes[pair] >= 0:
                 for g in range(features.shape[1]):
-                    features[place, g] = strengths[i, pair, g]
+                    features[classes[pair], g] = strengths[i, pair, g]
 
 
 @kernel
 def label_ochs(index, rivers, rows, pair_cards, strengths, centres, spread, neighbours, table):
     """Write the nearest centre of each class; strengths [rows * 1326, G]. A pair's search starts where it last ended."""
-    cards = np.empty(7, np.int64)
+    classes = np.empty(NUM_PAIRS, np.int64)
     starts = np.zeros(NUM_PAIRS, np.int32)
     for i in range(rows.size):
-        for c in range(5):
-            cards[2 + c] = rivers.cards[rows[i], c]
+        classes_on_board(index, rivers.cards[rows[i]], pair_cards, classes)
         for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if clashes(rivers.cards[rows[i]], cards[0], cards[1]):
-                continue
-            start = starts[pair]
-            best, _ = nearest_centre(strengths, i * NUM_PAIRS + pair, centres, spread, neighbours, True, start)
-            starts[pair] = best
-            table[index_cards(index, cards)] = best
+            if classes[pair] >= 0:
+                start = starts[pair]
+                best, _ = nearest_centre(strengths, i * NUM_PAIRS + pair, centres, spread, neighbours, True, start)
+                starts[pair] = best
+                table[classes[pair]] = best
 
 
 @kernel
@@ -287,34 +281,27 @@ def mark_turn_classes(
     index, flops, rows, pair_cards, weights
 ):  # rows: flops of one cluster, weights [classes] added to
     """Weight of every unordered turn class among the deals whose flop is one of `rows`."""
-    cards = np.empty(6, np.int64)
+    boards = np.empty((NUM_TURNS, 4), np.int64)
+    classes = np.empty(NUM_PAIRS, np.int64)
     for i in range(rows.size):
-        flop = flops.cards[rows[i]]
-        for c in range(3):
-            cards[2 + c] = flop[c]
-        for turn in range(52):
-            if holds(flop, turn):
-                continue
-            cards[5] = turn
+        boards_after_flop(flops.cards[rows[i]], boards)
+        for t in range(NUM_TURNS):
+            classes_on_board(index, boards[t], pair_cards, classes)
             for pair in range(NUM_PAIRS):
-                cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-                if cards[0] != turn and cards[1] != turn and not clashes(flop, cards[0], cards[1]):
-                    weights[index_cards(index, cards)] += flops.orbits[rows[i]]
+                if classes[pair] >= 0:
+                    weights[classes[pair]] += flops.orbits[rows[i]]
 
 
 @kernel
 def write_turn_buckets(unordered, ordered, flops, rows, pair_cards, bucket_by_class, table):
     """Bucket of every ordered turn class whose flop is one of `rows`, from its unordered class."""
-    cards = np.empty(6, np.int64)
+    boards = np.empty((NUM_TURNS, 4), np.int64)
+    source, target = np.empty(NUM_PAIRS, np.int64), np.empty(NUM_PAIRS, np.int64)
     for i in range(rows.size):
-        flop = flops.cards[rows[i]]
-        for c in range(3):
-            cards[2 + c] = flop[c]
-        for turn in range(52):
-            if holds(flop, turn):
-                continue
-            cards[5] = turn
+        boards_after_flop(flops.cards[rows[i]], boards)
+        for t in range(NUM_TURNS):
+            classes_on_board(unordered, boards[t], pair_cards, source)
+            classes_on_board(ordered, boards[t], pair_cards, target)
             for pair in range(NUM_PAIRS):
-                cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-                if cards[0] != turn and cards[1] != turn and not clashes(flop, cards[0], cards[1]):
-                    table[index_cards(ordered, cards)] = bucket_by_class[index_cards(unordered, cards)]
+                if target[pair] >= 0:
+                    table[target[pair]] = bucket_by_class[source[pair]]

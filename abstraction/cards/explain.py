@@ -1,8 +1,7 @@
 """What one hand looks like in a card abstraction: its strength, its buckets, and who else is in them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -37,9 +36,6 @@ class HandReport:
     hand: str
     board: str
     streets: tuple[StreetReport, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def preflop_name(high: int, low: int) -> str:

@@ -75,6 +75,15 @@ def sort_pairs(ranks, counts, order):  # [1326], [NUM_RANKS + 1] zeroed scratch,
     return total
 
 
+@kernel(_nrt=False, forceinline=True)
+def end_of_tie(ranks, order, first, total):
+    """The place behind the sorted pairs that rank as the one at `first` does."""
+    last = first + 1
+    while last < total and ranks[order[last]] == ranks[order[first]]:
+        last += 1
+    return last
+
+
 @kernel
 def sweep_strengths(ranks, order, total, pair_cards, out):  # [1326], [1326], -, [1326, 2], [1326]
     """Strength of every pair against a uniform opponent, by one sweep over the sorted pairs.
@@ -86,10 +95,7 @@ def sweep_strengths(ranks, order, total, pair_cards, out):  # [1326], [1326], -,
     tied_with = np.zeros(52, np.int64)
     first = 0
     while first < total:
-        last = first + 1
-        rank = ranks[order[first]]
-        while last < total and ranks[order[last]] == rank:
-            last += 1
+        last = end_of_tie(ranks, order, first, total)
         for i in range(first, last):
             tied_with[pair_cards[order[i], 0]] += 1
             tied_with[pair_cards[order[i], 1]] += 1
@@ -121,6 +127,13 @@ def river_block(evaluator, board_cards, pair_cards, first, last, out):  # -, [N,
 
 
 @kernel
+def board_with(boards, cards, card):  # Boards of one card more, [n], -
+    """The row of a board with one card more, and the numbers its suits give to pairs there."""
+    place = boards.places[combination_number(boards.choose, cards, card)]
+    return place >> 5, boards.pairs[place & 31]
+
+
+@kernel
 def turn_block(
     turns, rivers, strengths, first, last, sums, squares
 ):  # Boards, Boards, [N5, 1326], -, -, [N4, 1326] x 2
@@ -131,9 +144,8 @@ def turn_block(
         for card in range(52):
             if holds(turns.cards[row], card):
                 continue
-            place = rivers.places[combination_number(rivers.choose, turns.cards[row], card)]
-            source = strengths[place >> 5]
-            pairs = rivers.pairs[place & 31]
+            river, pairs = board_with(rivers, turns.cards[row], card)
+            source = strengths[river]
             for pair in range(NUM_PAIRS):
                 strength = np.uint32(source[pairs[pair]])
                 sums[row, pair] += strength
@@ -149,12 +161,10 @@ def flop_block(flops, turns, turn_sums, turn_squares, first, last, sums, squares
         for card in range(52):
             if holds(flops.cards[row], card):
                 continue
-            place = turns.places[combination_number(turns.choose, flops.cards[row], card)]
-            source, source_squares = turn_sums[place >> 5], turn_squares[place >> 5]
-            pairs = turns.pairs[place & 31]
+            turn, pairs = board_with(turns, flops.cards[row], card)
             for pair in range(NUM_PAIRS):
-                sums[row, pair] += source[pairs[pair]]
-                squares[row, pair] += source_squares[pairs[pair]]
+                sums[row, pair] += turn_sums[turn, pairs[pair]]
+                squares[row, pair] += turn_squares[turn, pairs[pair]]
 
 
 @kernel
@@ -171,34 +181,41 @@ def clashes(board, high, low):
 
 
 @kernel
+def classes_on_board(index, board, pair_cards, out):  # HandIndexTables, [size], [1326, 2], [1326]
+    """Class of every pair on a board, -1 where cards clash."""
+    cards = np.empty(2 + board.size, np.int64)
+    cards[2:] = board
+    for pair in range(NUM_PAIRS):
+        cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
+        out[pair] = -1 if clashes(board, cards[0], cards[1]) else index_cards(index, cards)
+
+
+@kernel
 def class_block(
     index, boards, pair_cards, first, last, values, out
 ):  # HandIndexTables, Boards, [1326, 2], [N, 1326], [classes]
     """Write the board rows' values at the class of (pair, board). Every class is met; equal classes write equal values,
     so threads need no lock."""
-    size = boards.cards.shape[1]
-    cards = np.empty(2 + size, np.int64)
+    classes = np.empty(NUM_PAIRS, np.int64)
     for row in range(first, last):
-        for i in range(size):
-            cards[2 + i] = boards.cards[row, i]
+        classes_on_board(index, boards.cards[row], pair_cards, classes)
         for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if not clashes(boards.cards[row], cards[0], cards[1]):
-                out[index_cards(index, cards)] = values[row, pair]
+            if classes[pair] >= 0:
+                out[classes[pair]] = values[row, pair]
 
 
 @kernel
 def class_sums_block(index, boards, pair_cards, first, last, sums, squares, out_sums, out_squares, out_masses):
     """`class_block` for sums and squares at once, and the number of card combinations in every class."""
-    size = boards.cards.shape[1]
-    cards = np.empty(2 + size, np.int64)
+    cards = np.empty(2 + boards.cards.shape[1], np.int64)
+    classes = np.empty(NUM_PAIRS, np.int64)
     for row in range(first, last):
-        for i in range(size):
-            cards[2 + i] = boards.cards[row, i]
+        cards[2:] = boards.cards[row]
+        classes_on_board(index, boards.cards[row], pair_cards, classes)
         for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if not clashes(boards.cards[row], cards[0], cards[1]):
-                place = index_cards(index, cards)
+            place = classes[pair]
+            if place >= 0:
+                cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
                 out_sums[place] = sums[row, pair]
                 out_squares[place] = squares[row, pair]
                 out_masses[place] = combinations_in_class(cards)

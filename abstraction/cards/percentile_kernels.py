@@ -7,9 +7,14 @@
 import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction_kernels import street_bucket
-from foldwise.abstraction.cards.hand_strength_kernels import NUM_PAIRS, clashes, combination_number, holds
+from foldwise.abstraction.cards.hand_strength_kernels import (
+    NUM_PAIRS,
+    board_with,
+    clashes,
+    classes_on_board,
+    holds,
+)
 from foldwise.game.compiled import kernel
-from foldwise.game.hands.hand_index_kernels import index_cards
 
 ORBIT_BITS = 5  # a flop's class has at most 24 flops
 
@@ -17,16 +22,8 @@ ORBIT_BITS = 5  # a flop's class has at most 24 flops
 @kernel
 def flop_classes(index, flops, pair_cards, out):  # HandIndexTables, Boards, [1326, 2], [1755, 1326]
     """Class of every pair on each flop, -1 where cards clash."""
-    cards = np.empty(5, np.int64)
     for row in range(out.shape[0]):
-        for i in range(3):
-            cards[2 + i] = flops.cards[row, i]
-        for pair in range(NUM_PAIRS):
-            cards[0], cards[1] = pair_cards[pair, 0], pair_cards[pair, 1]
-            if clashes(flops.cards[row], cards[0], cards[1]):
-                out[row, pair] = -1
-            else:
-                out[row, pair] = index_cards(index, cards)
+        classes_on_board(index, flops.cards[row], pair_cards, out[row])
 
 
 @kernel
@@ -47,13 +44,11 @@ def turn_keys_block(flops, turns, pair_cards, values, parents, starts, first, la
         for card in range(52):
             if holds(flops.cards[row], card):
                 continue
-            place = turns.places[combination_number(turns.choose, flops.cards[row], card)]
-            source = values[place >> 5]
-            pairs = turns.pairs[place & 31]
+            turn, pairs = board_with(turns, flops.cards[row], card)
             for pair in range(NUM_PAIRS):
                 parent = parents[row, pair]
                 if parent >= 0 and pair_cards[pair, 0] != card and pair_cards[pair, 1] != card:
-                    keys[next_place[parent]] = np.uint64(source[pairs[pair]]) << np.uint64(ORBIT_BITS) | orbit
+                    keys[next_place[parent]] = np.uint64(values[turn, pairs[pair]]) << np.uint64(ORBIT_BITS) | orbit
                     next_place[parent] += 1
 
 
@@ -90,13 +85,11 @@ def river_counts_block(
             for river in range(52):
                 if holds(board, river):
                     continue
-                place = rivers.places[combination_number(rivers.choose, board, river)]
-                source = strengths[place >> 5]
-                pairs = rivers.pairs[place & 31]
+                row_of_river, pairs = board_with(rivers, board, river)
                 for i in range(num_live):
                     pair = live[i]
                     if pair_cards[pair, 0] != river and pair_cards[pair, 1] != river:
-                        counts[live_parent[i], source[pairs[pair]]] += orbit
+                        counts[live_parent[i], strengths[row_of_river, pairs[pair]]] += orbit
 
 
 @kernel

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from foldwise.agent.clients.seat_report import SeatReport
 from foldwise.agent.clients.state_reader import StateReader
 from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
 from foldwise.game.betting import Action
@@ -31,12 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class ClientReport:
+class ClientReport(SeatReport):
     """What happened in a match, as seen from one seat."""
 
     states: int = 0
-    decisions: int = 0
-    errors: int = 0  # of the player: an exception or an illegal action
     late: int = 0
     unreadable: int = 0  # lines that are neither a state nor a comment
     hands: set[int] = field(default_factory=set, repr=False)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from foldwise.agent.clients.seat_report import SeatReport
 from foldwise.agent.player import Player, guarded_choice, warm_up
 from foldwise.game.cards import parse_cards
 from foldwise.game.definition import GameDefinition
@@ -56,12 +57,10 @@ class HttpHand:
 
 
 @dataclass
-class HttpReport:
+class HttpReport(SeatReport):
     """What happened, seen from the client."""
 
     hands: int = 0
-    decisions: int = 0
-    errors: int = 0  # of the player: an exception or an illegal action
     reconnections: int = 0
     lost_hands: int = 0  # in play when a connection broke, and not returned
 

@@ -6,24 +6,21 @@ from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text, parse_cards
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError
-from foldwise.game.text.match_state import MatchState, parse_match_state, read_action
+from foldwise.game.text.match_state import MatchState, behind_marks, parse_match_state, read_action
 
 
 def read_betting(definition: GameDefinition, betting: str) -> BettingState:
     """The betting of a text such as `r300c/`; separators between rounds may be left out."""
     past = BettingState(definition)
-    at = 0
+    at = behind_marks(betting, 0)
     while at < len(betting):
-        if betting[at] == "/":
-            at += 1
-            continue
         action, end = read_action(betting, at, definition)
         if action is None or end < 0 or not past.is_legal(action):
             raise FormatError(
                 f"betting {betting!r}: no legal action at character {at + 1}: expected f, c or r, as in r300c/"
             )
         past.apply(action)
-        at = end
+        at = behind_marks(betting, end)
     return past
 
 

@@ -173,6 +173,12 @@ def final_cells(points: Sequence[Point]) -> dict[str, Cell]:
     }
 
 
+def write_figure(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploitability, mbb per game") -> None:
+    """The points as PATH.csv and their picture as PATH.png."""
+    write_csv(path.with_name(f"{path.name}.csv"), points)
+    draw(path.with_name(f"{path.name}.png"), points, title, ylabel)
+
+
 def report(title: str, points: Sequence[Point]) -> None:
     """A line for docs/verification.md."""
     parts = [

@@ -1,6 +1,6 @@
 """Gibson et al. (NIPS 2012), figure 1b: average strategy sampling by tau, two-nl-30, epsilon = 0.05."""
 
-from curves import Point, draw, figure_arguments, final_cells, log_budgets, report, run_curve, write_csv
+from curves import Point, figure_arguments, final_cells, log_budgets, report, run_curve, write_figure
 from record import save
 
 
@@ -18,8 +18,8 @@ def main() -> None:
                 tau=tau,
                 beta=budget / 3e6,
             )
-    write_csv(arguments.output / "gibson_2012_figure_1b.csv", points)
-    draw(arguments.output / "gibson_2012_figure_1b.png", points, "two-nl-30, average strategy sampling by tau")
+    title = "two-nl-30, average strategy sampling by tau"
+    write_figure(arguments.output / "gibson_2012_figure_1b", points, title)
     report("Gibson 2012, figure 1b", points)
     if arguments.save:
         save(

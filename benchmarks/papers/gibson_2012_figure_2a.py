@@ -7,7 +7,7 @@ at these budgets samples every action and so equals external sampling.
 import argparse
 from pathlib import Path
 
-from curves import Point, draw, final_cells, log_budgets, report, run_curve, write_csv
+from curves import Point, final_cells, log_budgets, report, run_curve, write_csv, write_figure
 from record import add_save, save
 
 
@@ -36,7 +36,7 @@ def main() -> None:
         for seed in seeds:
             points += run_curve("two-nl-36", curve, seed, log_budgets(1e8, budget), **solver)
             write_csv(arguments.output / "gibson_2012_figure_2a.csv", points)
-    draw(arguments.output / "gibson_2012_figure_2a.png", points, "two-nl-36")
+    write_figure(arguments.output / "gibson_2012_figure_2a", points, "two-nl-36")
     report("Gibson 2012, figure 2a", points)
     if arguments.save:
         save(

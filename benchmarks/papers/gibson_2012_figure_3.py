@@ -1,6 +1,6 @@
 """Gibson et al. (NIPS 2012), figure 3: the four samplers on Bluff(1,1) and Bluff(2,1)."""
 
-from curves import Point, draw, figure_arguments, final_cells, log_budgets, report, run_curve, write_csv
+from curves import Point, figure_arguments, final_cells, log_budgets, report, run_curve, write_figure
 from record import Cell, save
 
 
@@ -18,8 +18,7 @@ def main() -> None:
         for curve, solver in settings.items():
             for seed in seeds:
                 points += run_curve(game, curve, seed, log_budgets(1e6, budget), **solver)
-        write_csv(arguments.output / f"gibson_2012_figure_3_{game}.csv", points)
-        draw(arguments.output / f"gibson_2012_figure_3_{game}.png", points, game, "exploitability, thousandths")
+        write_figure(arguments.output / f"gibson_2012_figure_3_{game}", points, game, "exploitability, thousandths")
         report(f"Gibson 2012, figure 3, {game}", points)
         last[game] = final_cells(points)
     if arguments.save:

@@ -3,12 +3,15 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import ClassVar
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+    from rich.table import Table
 
 # Without a terminal there is no width to fit into: columns are not cut. Names and paths are text, never markup.
 stdout = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)
@@ -16,12 +19,30 @@ stderr = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def emit(result: Mapping[str, object], as_json: bool, show: Callable[[], None]) -> None:
-    """Print a result: as one JSON object, or as text by calling `show`."""
+    """Print a result: as one JSON object, records in it by their fields; or as text by calling `show`."""
     ProgressLine.clear()
     if as_json:
-        print(json.dumps(result))
+        print(json.dumps(result, default=record_fields))
     else:
         show()
+
+
+def record_fields(record: Any) -> dict[str, object]:
+    """A record inside a result: a dataclass, or a model of pydantic."""
+    if is_dataclass(record):
+        return {field.name: getattr(record, field.name) for field in fields(record)}
+    named: dict[str, object] = record.model_dump()
+    return named
+
+
+def text_table(headings: Iterable[str], left: Container[str], title: str | None = None) -> "Table":
+    """A table without lines; columns stand to the right, but for the headings in `left`."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", title=title)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
+    return table
 
 
 def against(boards_counted: int | None) -> str:
@@ -44,7 +65,7 @@ class ProgressLine:
     """
 
     silent = False
-    _shown: ClassVar[list[Progress]] = []  # bars on the screen
+    _shown: ClassVar[list["Progress"]] = []  # bars on the screen
 
     def __init__(self, label: str, console: Console = stderr, clock: Callable[[], float] = time.monotonic):
         self._label = label
@@ -83,6 +104,9 @@ class ProgressLine:
         return f"{100 * self._share:.0f}%, {_duration(seconds)} left"
 
     def _draw(self, text: str, left: str) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
         if self._bar is None:
             self._bar = Progress(
                 TextColumn(

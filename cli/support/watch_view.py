@@ -1,11 +1,13 @@
 """How `foldwise watch` shows a board: a table of matches, then totals and last hands. Names are text, never markup."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from foldwise.cli.support.output import text_table
 
 if TYPE_CHECKING:
     from foldwise.matches.network.messages import Total
@@ -35,9 +37,10 @@ def board_view(board: "Board", match: str | None) -> RenderableType:
     if not shown:
         parts.append(Text("no match yet" if match is None else f"match {match} is not known here yet"))
         return Group(*parts)
-    table = Table(box=None, header_style="bold")
-    for heading in ("match", "state", "game", "players", "hands", "done", "hands/s", "mbb/h"):
-        table.add_column(heading, justify="right" if heading in ("hands", "done", "hands/s", "mbb/h") else "left")
+    table = text_table(
+        ("match", "state", "game", "players", "hands", "done", "hands/s", "mbb/h"),
+        ("match", "state", "game", "players"),
+    )
     for watched in shown[:_MOST_ROWS]:
         table.add_row(*map(Text, _cells(watched)))
     parts.append(table)
@@ -70,15 +73,18 @@ def _cells(watched: "WatchedMatch") -> list[str]:
 
 
 def _totals(rows: Iterable["Total"]) -> Table:
-    table = Table(box=None, header_style="bold")
-    for heading in ("against", "hands", "mbb/h"):
-        table.add_column(heading, justify="left" if heading == "against" else "right")
+    table = text_table(("against", "hands", "mbb/h"), ("against",))
     for row in list(rows)[:_MOST_ROWS]:
         table.add_row(Text(row.name), f"{row.hands:,}", _interval(row))
     return table
 
 
-def board_dict(board: "Board", match: str | None) -> dict[str, Any]:
+class WatchResult(TypedDict):
+    matches: list[dict[str, object]]  # what a match said of itself, its state, totals and last hands
+    workers: list[dict[str, object]]
+
+
+def board_result(board: "Board", match: str | None) -> WatchResult:
     """The same as JSON."""
     return {
         "matches": [

@@ -121,6 +121,7 @@ def count_seven_card_ranks(tables, first_card, counts):  # [7463]
     hand = np.empty(7, np.int64)
     hand[0] = first_card
     word_0 = SUIT_START + words[first_card]
+    # Seven loops one inside the other: a counter over the places, half as long to read, took 1.46 times as long.
     for c1 in range(first_card):
         hand[1] = c1
         word_1 = word_0 + words[c1]

@@ -96,6 +96,13 @@ def _read_signed_32(text: str, start: int) -> tuple[int, int]:
     return value - 2**32 if value >= 2**31 else value, match.end()
 
 
+def behind_marks(text: str, at: int) -> int:
+    """The place of the next action: marks between rounds are passed over, however many there are."""
+    while text[at : at + 1] == "/":
+        at += 1
+    return at
+
+
 def read_action(text: str, start: int, definition: GameDefinition) -> tuple[Action | None, int]:
     """Read an action at `start`: (action, end). The action is None for an unknown letter; end is -1 for no number."""
     kind = _KIND_OF_LETTER.get(text[start : start + 1].lower())

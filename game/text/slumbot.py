@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action, BettingState
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import FormatError, IllegalActionError
+from foldwise.game.text.match_state import behind_marks
 
 _ACTION = re.compile(r"[kcf]|b(\d{1,9})")
 
@@ -90,11 +91,8 @@ def read_increment(text: str, state: StreetBetting) -> Action:
 def read_slumbot(text: str, definition: GameDefinition) -> StreetBetting:
     """The betting of a text. Separators between streets may be missing or repeated, as some servers send them."""
     state = start_betting(definition)
-    at = 0
+    at = behind_marks(text, 0)
     while at < len(text):
-        if text[at] == "/":
-            at += 1
-            continue
         match = _ACTION.match(text, at)
         try:
             if match is None:
@@ -102,5 +100,5 @@ def read_slumbot(text: str, definition: GameDefinition) -> StreetBetting:
             state = play(state, read_increment(match[0], state))
         except IllegalActionError as error:
             raise FormatError(f"betting {text[:200]!r}, character {at + 1}: {error}") from None
-        at = match.end()
+        at = behind_marks(text, match.end())
     return state

@@ -268,23 +268,22 @@ def comparison_result(
         if exploitability is not None:
             entry["exploitability_mbb"] = exploitability
         rows.append(entry)
-    differences = [
-        DifferenceResult(
-            a=difference.a,
-            b=difference.b,
-            mean_mbb=difference.average.mean_mbb,
-            ci95_mbb=difference.average.ci95_mbb,
-            results=_cells(opponents, difference.results),
-        )
-        for difference in comparison.differences
-    ]
     return ComparisonResult(
         strategy=strategy,
         seed=seed,
         score=score,
         opponents=opponents,
         rows=rows,
-        differences=differences,
+        differences=[
+            DifferenceResult(
+                a=difference.a,
+                b=difference.b,
+                mean_mbb=difference.average.mean_mbb,
+                ci95_mbb=difference.average.ci95_mbb,
+                results=_cells(opponents, difference.results),
+            )
+            for difference in comparison.differences
+        ],
         seconds=comparison.seconds,
         hands_per_second=comparison.hands_per_second,
     )

@@ -5,7 +5,9 @@ Strategies and built-in bots at a two-player table are played by a compiled engi
 
 import threading
 import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -176,11 +178,6 @@ def play_values(
         return np.concatenate(list(blocks))
 
 
-def _check_not_stopped(stop: threading.Event | None, match: MemoryMatch) -> None:
-    if stop is not None and stop.is_set():
-        raise MatchStoppedError(f"run {match.name} was stopped")
-
-
 def play_in_memory(
     match: MemoryMatch,
     players: tuple[Player, ...],
@@ -214,13 +211,34 @@ def play_in_memory(
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
             file.write(log_bytes(header))
+        rest = _RestOfMatch(match, players, shoe, len(played), totals, file, stop)
         if is_compiled(players, definition):
             faults = Faults()
-            _play_compiled(match, players, shoe, len(played), totals, file, stop, listen)
+            _play_compiled(rest, listen)
         else:
-            faults = _play_python(match, players, shoe, len(played), totals, file, stop)
+            faults = _play_python(rest)
         file.write(log_bytes(f"{score_line(totals.tolist(), match.names)}\n"))
     return faults
+
+
+@dataclass(frozen=True)
+class _RestOfMatch:
+    """What is left to play of a match, and where it goes."""
+
+    match: MemoryMatch
+    players: tuple[Player, ...]
+    shoe: Shoe
+    start: int  # number of the first hand
+    totals: npt.NDArray[np.float64]  # by seat, added to
+    file: IO[bytes]
+    stop: threading.Event | None
+
+    def numbers(self, step: int = 1) -> Iterator[int]:
+        """Numbers of its hands, every `step`-th; raises `MatchStoppedError` once it is stopped."""
+        for number in range(self.start, self.match.num_hands, step):
+            if self.stop is not None and self.stop.is_set():
+                raise MatchStoppedError(f"run {self.match.name} was stopped")
+            yield number
 
 
 class _Copy:
@@ -235,46 +253,29 @@ class _Copy:
         self._file.write(data)
 
 
-def _play_compiled(
-    match: MemoryMatch,
-    players: tuple[Player, ...],
-    shoe: Shoe,
-    start: int,
-    totals: npt.NDArray[np.float64],
-    file: IO[bytes],
-    stop: threading.Event | None,
-    listen: HandListener | None,
-) -> None:
-    table = CompiledTable(players, match.definition)
+def _play_compiled(rest: _RestOfMatch, listen: HandListener | None) -> None:
+    match, file = rest.match, rest.file
+    table = CompiledTable(rest.players, match.definition)
     first, second = (np.frombuffer(log_bytes(name)[:MAX_NAME_BYTES], np.uint8) for name in match.names)
-    for number in range(start, match.num_hands, _BLOCK_HANDS):
-        _check_not_stopped(stop, match)
-        cards = shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
+    for number in rest.numbers(_BLOCK_HANDS):
+        cards = rest.shoe.cards(min(_BLOCK_HANDS, match.num_hands - number))
         lines = _Copy(file) if listen is not None else file
         values = table.play(cards, number, (first, second), lines)
-        totals += values.sum(axis=0)
+        rest.totals[:] += values.sum(axis=0)
         file.flush()
         if isinstance(lines, _Copy) and listen is not None:
             listen(number, values.astype(np.float64), b"".join(lines.written))
 
 
-def _play_python(
-    match: MemoryMatch,
-    players: tuple[Player, ...],
-    shoe: Shoe,
-    start: int,
-    totals: npt.NDArray[np.float64],
-    file: IO[bytes],
-    stop: threading.Event | None,
-) -> Faults:
+def _play_python(rest: _RestOfMatch) -> Faults:
+    match, players, file = rest.match, rest.players, rest.file
     definition = match.definition
     faults = Faults()
     for player in players:
         warm_up(player)
         limit_time(player, None)
-    deals = shoe.deals()
-    for number in range(start, match.num_hands):
-        _check_not_stopped(stop, match)
+    deals = rest.shoe.deals()
+    for number in rest.numbers():
         hand = Hand(definition, next(deals), number)
         seats = [seat_of_position(p, number, definition.num_players, False) for p in range(definition.num_players)]
         while not hand.betting.finished:
@@ -287,7 +288,7 @@ def _play_python(
                 faults += Faults(1, f"player {name} failed; checked or folded at {hand.line(position)!r}\n{told}")
             hand.apply(action)
         values = hand.values()
-        totals[seats] += values
+        rest.totals[seats] += values
         file.write(log_bytes(f"{hand.log_line(values, [match.names[seat] for seat in seats])}\n"))
         if number % _FLUSH_HANDS == 0:
             file.flush()

@@ -8,8 +8,9 @@ The result is compared with the log: an action that differs is marked (a late an
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
 
+from foldwise.agent.decision_record import DecisionRecord
 from foldwise.agent.player import Explainer, Player
 from foldwise.agent.player_spec import PlayerKind
 from foldwise.agent.strategy_player import Decision
@@ -23,7 +24,18 @@ from foldwise.matches.table.log import LoggedHand, read_log
 from foldwise.search.players import make_player
 
 ENDING = ".explain.jsonl"
-Explained = dict[int, dict[str, Any]]  # of one hand, by action number, counted from 0 over both players
+
+
+class Explanation(DecisionRecord):
+    """One decision as a line of the file."""
+
+    hand: NotRequired[int]  # in the file
+    action_number: int
+    position: int
+    logged: NotRequired[str]  # where that is another
+
+
+Explained = dict[int, Explanation]  # of one hand, by action number, counted from 0 over both players
 
 
 def explanation_path(log: Path) -> Path:
@@ -31,22 +43,24 @@ def explanation_path(log: Path) -> Path:
     return log.with_name(log.name.removesuffix(".log") + ENDING)
 
 
-def as_record(decision: Decision, position: int, number: int, logged: str) -> dict[str, Any]:
-    """One decision as a line of the file."""
-    record: dict[str, Any] = {
-        "action_number": number,
-        "position": position,
-        "state": decision.state,
-        "abstract_betting": decision.abstract_betting,
-        "bucket": decision.bucket,
-        "reached": decision.reached,
-        "actions": decision.actions,
-        "abstract_actions": decision.abstract_actions,
-        "probabilities": decision.probabilities,
-        "postprocessed": decision.postprocessed,
-        "action": decision.action,
-    }
-    return record if decision.action == logged else {**record, "logged": logged}
+def as_record(decision: Decision, position: int, number: int, logged: str) -> Explanation:
+    """A decision beside the action that was logged."""
+    record = Explanation(
+        action_number=number,
+        position=position,
+        state=decision.state,
+        abstract_betting=decision.abstract_betting,
+        bucket=decision.bucket,
+        reached=decision.reached,
+        actions=decision.actions,
+        abstract_actions=decision.abstract_actions,
+        probabilities=decision.probabilities,
+        postprocessed=decision.postprocessed,
+        action=decision.action,
+    )
+    if decision.action != logged:
+        record["logged"] = logged
+    return record
 
 
 def explain_hand(hand: LoggedHand, players: Sequence[Player]) -> Explained:

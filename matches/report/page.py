@@ -11,6 +11,7 @@ from typing import Any
 from foldwise.agent.player_spec import parse_player
 from foldwise.game.errors import FormatError
 from foldwise.matches.report.charts import Interval, interval_chart, running_chart
+from foldwise.matches.report.replay import ReplayRecord
 from foldwise.matches.report.report import MatchReport, Report, num_hands_text, score_name
 from foldwise.matches.statistics import Estimate
 
@@ -111,7 +112,7 @@ def _kept_matches(matches: Sequence[MatchReport]) -> str:
     if not matches:
         return ""
     parts = []
-    hands: list[dict[str, Any]] = []
+    hands: list[ReplayRecord] = []
     for match in matches:
         a, b = (escape(name) for name in match.players)
         parts.append(
@@ -159,7 +160,7 @@ def _biggest_table(report: MatchReport, first: int = 0) -> str:
     return _table(("hand", "pot, bb", "A's chips", "A", "B", "board"), rows)
 
 
-def _replayer(hands: Sequence[dict[str, Any]], num_explained: int) -> str:
+def _replayer(hands: Sequence[ReplayRecord], num_explained: int) -> str:
     data = json.dumps(list(hands), separators=(",", ":")).replace("<", "\\u003c")
     script = files("foldwise.matches.report").joinpath("assets", "replayer.js").read_text(encoding="utf-8")
     markup = files("foldwise.matches.report").joinpath("assets", "replayer.html").read_text(encoding="utf-8")

@@ -1,13 +1,13 @@
 """A finished hand step by step, as a replayer shows it: who did what, chips in front, in the pot and behind."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from foldwise.game.betting import FOLD, BettingState
 from foldwise.game.cards import card_text
 from foldwise.game.definition import UNLIMITED_STACK, GameDefinition
 from foldwise.game.text.action_words import YOU, action_words, label_of
-from foldwise.matches.report.explanations import Explained
+from foldwise.matches.report.explanations import Explained, Explanation
 from foldwise.matches.table.hand import format_value
 from foldwise.matches.table.log import LoggedHand
 
@@ -101,20 +101,59 @@ def chips_text(value: float) -> str:
     return f"{int(whole):,}" + (f".{rest}" if rest else "")
 
 
-def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> dict[str, Any]:
+class Why(TypedDict):
+    """An explanation, as far as it fits on the page; actions in words."""
+
+    abstract_betting: str
+    bucket: int
+    reached: bool
+    actions: list[str]
+    action: str
+    logged: NotRequired[str]
+    probabilities: list[float]
+    postprocessed: list[float]
+
+
+class StepRecord(TypedDict):
+    """A step as the page's replayer reads it."""
+
+    text: str
+    player: int
+    street: int
+    board: int
+    bets: list[int]
+    pot: int
+    stacks: list[int | None]
+    folds: bool
+    why: NotRequired[Why]
+
+
+class ReplayRecord(TypedDict):
     """A hand as the page's replayer reads it."""
+
+    label: str
+    names: list[str]
+    a: int
+    cards: list[list[str]]
+    board: list[str]
+    values: list[float]
+    steps: list[StepRecord]
+
+
+def replay_record(hand: LoggedHand, label: str, position_of_a: int, explained: Explained) -> ReplayRecord:
+    """A hand for the page's replayer."""
     steps = []
     for step in replay_steps(hand):
-        record: dict[str, Any] = {
-            "text": step.text,
-            "player": step.player,
-            "street": step.street,
-            "board": step.num_board,
-            "bets": step.bets,
-            "pot": step.pot,
-            "stacks": step.stacks,
-            "folds": step.folds,
-        }
+        record = StepRecord(
+            text=step.text,
+            player=step.player,
+            street=step.street,
+            board=step.num_board,
+            bets=step.bets,
+            pot=step.pot,
+            stacks=step.stacks,
+            folds=step.folds,
+        )
         if step.action_number is not None and step.action_number in explained:
             record["why"] = _why(explained[step.action_number], _betting_before(hand, step.action_number))
         steps.append(record)
@@ -137,13 +176,17 @@ def _betting_before(hand: LoggedHand, number: int) -> BettingState:
     return betting
 
 
-def _why(record: dict[str, Any], betting: BettingState) -> dict[str, Any]:
+def _why(record: Explanation, betting: BettingState) -> Why:
     """The part of an explanation that fits on the page, with actions in words."""
-    short = {key: record[key] for key in ("abstract_betting", "bucket", "reached")}
-    short["actions"] = [label_of(betting, action) for action in record["actions"]]
-    for key in ("action", "logged"):
-        if key in record:
-            short[key] = label_of(betting, record[key])
-    for key in ("probabilities", "postprocessed"):
-        short[key] = [round(value, 4) for value in record[key]]
-    return short
+    why = Why(
+        abstract_betting=record["abstract_betting"],
+        bucket=record["bucket"],
+        reached=record["reached"],
+        actions=[label_of(betting, action) for action in record["actions"]],
+        action=label_of(betting, record["action"]),
+        probabilities=[round(value, 4) for value in record["probabilities"]],
+        postprocessed=[round(value, 4) for value in record["postprocessed"]],
+    )
+    if "logged" in record:
+        why["logged"] = label_of(betting, record["logged"])
+    return why

@@ -27,7 +27,7 @@ from foldwise.matches.report.explanations import (
     run_players,
 )
 from foldwise.matches.report.hand_files import log_definition
-from foldwise.matches.report.replay import position_names, replay_record, street_names
+from foldwise.matches.report.replay import ReplayRecord, position_names, replay_record, street_names
 from foldwise.matches.scoring.all_in import expected_line_values
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.matches.table.log import hand_number, line_values, parse_state_line, state_lines
@@ -98,7 +98,7 @@ class MatchReport:
     positions: list[tuple[str, Estimate]]
     streets: list[StreetRow]
     pots_bb: list[float]  # of the first, and biggest, of `hands`
-    hands: list[dict[str, Any]] = field(repr=False)  # for the replayer, by size of the pot
+    hands: list[ReplayRecord] = field(repr=False)  # for the replayer, by size of the pot
     num_explained: int = 0
 
 
@@ -327,7 +327,7 @@ def _street_rows(hands: Sequence[PlayedHand], definition: GameDefinition) -> lis
 
 def _records(
     hands: Sequence[PlayedHand], definition: GameDefinition, explain: bool, shown_names: dict[str, str]
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[ReplayRecord], int]:
     """Hands for the replayer, and how many of them come with a strategy's probabilities."""
     recorded: dict[Path, dict[int, Explained]] = {}
     players: dict[Path, Any] = {}

@@ -18,7 +18,7 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.dealing import Shoe
 from foldwise.matches.statistics import Estimate, estimate
 
-_MANIFEST: Final = "lbr.json"
+LBR_FILE: Final = "lbr.json"
 _SAVE_SECONDS = 20.0
 Listener = Callable[[int, Estimate], None]  # deals done, and what they show so far
 
@@ -145,18 +145,18 @@ def _finite(value: float) -> float | None:
 
 def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, float]:
     array_store.check_writable(folder)
-    if not (folder / _MANIFEST).exists():
+    if not (folder / LBR_FILE).exists():
         return np.zeros((0, 2)), 0.0
     if not resume:
         raise DefinitionError(f"{str(folder)!r} already holds a run of lbr: add --resume, or choose another folder")
-    manifest = array_store.read_manifest(folder, _MANIFEST, LbrManifest, "folder of an lbr run")
+    manifest = array_store.read_manifest(folder, LBR_FILE, LbrManifest, "folder of an lbr run")
     for key in sorted({*manifest.settings, *settings}):
         if manifest.settings.get(key) != settings.get(key):
             raise FormatError(
                 f"{str(folder)!r} was played with {key} = {manifest.settings.get(key)!r}, now it is "
                 f"{settings.get(key)!r}: choose another folder"
             )
-    entry = array_store.find_entry(folder / _MANIFEST, manifest.arrays, "values")
+    entry = array_store.find_entry(folder / LBR_FILE, manifest.arrays, "values")
     array_store.verify_array(folder, entry)
     if len(entry.shape) != 2 or entry.shape[1] != 2:
         raise FormatError(
@@ -168,5 +168,5 @@ def _open(folder: Path, settings: dict[str, Any], resume: bool) -> tuple[Float, 
 def _save(folder: Path, settings: dict[str, Any], values: Float, seconds: float) -> None:
     entries = {"values": array_store.write_array(folder, f"values-{len(values)}", values)}
     manifest = LbrManifest(settings=settings, deals=len(values), seconds=seconds, arrays=entries)
-    array_store.commit_manifest(folder, _MANIFEST, manifest)
+    array_store.commit_manifest(folder, LBR_FILE, manifest)
     array_store.remove_stale(folder, "values-*.npy", entries)

@@ -51,7 +51,7 @@ def score_log(
     for number, line in enumerate(lines):
         hand = parse_state_line(line, definition, hidden=True)
         _check_cards(hand, definition)
-        _check_values(hand)
+        check_values(hand)
         position = _position(hand, name)
         all_in_known = all_in_known and not (hand.hidden and is_all_in(line))
         if aivat is not None and hand.hidden:
@@ -75,7 +75,7 @@ def _check_cards(hand: LoggedHand, definition: GameDefinition) -> None:
         )
 
 
-def _check_values(hand: LoggedHand) -> None:
+def check_values(hand: LoggedHand) -> None:
     """Check that the log's values are what betting and cards pay, if all cards are known."""
     values = payoffs(hand.betting, hand.hole_cards, hand.board)
     if values is None:

@@ -8,10 +8,24 @@ hands in which he saw the second street.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from foldwise.game.betting import CALL, RAISE, BettingState
 from foldwise.matches.table.log import LoggedHand
+
+
+class PlayerRecord(TypedDict):
+    """Shares and means; None where the denominator is zero."""
+
+    name: str
+    hands: int
+    vpip: float | None
+    pfr: float | None
+    aggression: float | None
+    wtsd: float | None
+    won_at_showdown: float | None
+    chips: float
+    mean_mbb: float | None
 
 
 @dataclass
@@ -29,19 +43,19 @@ class PlayerStatistics:
     won_showdowns: int = 0
     chips: float = 0.0
 
-    def as_dict(self, big_blind: int) -> dict[str, Any]:
-        """Shares and means; None where the denominator is zero."""
-        return {
-            "name": self.name,
-            "hands": self.hands,
-            "vpip": _share(self.voluntary, self.hands),
-            "pfr": _share(self.raised_first, self.hands),
-            "aggression": _share(self.later_bets, self.later_calls),
-            "wtsd": _share(self.showdowns, self.saw_second),
-            "won_at_showdown": _share(self.won_showdowns, self.showdowns),
-            "chips": self.chips,
-            "mean_mbb": _share(1000.0 * self.chips / big_blind, self.hands),
-        }
+    def record(self, big_blind: int) -> PlayerRecord:
+        """As trackers show it."""
+        return PlayerRecord(
+            name=self.name,
+            hands=self.hands,
+            vpip=_share(self.voluntary, self.hands),
+            pfr=_share(self.raised_first, self.hands),
+            aggression=_share(self.later_bets, self.later_calls),
+            wtsd=_share(self.showdowns, self.saw_second),
+            won_at_showdown=_share(self.won_showdowns, self.showdowns),
+            chips=self.chips,
+            mean_mbb=_share(1000.0 * self.chips / big_blind, self.hands),
+        )
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -9,8 +9,8 @@ the strategy, and the values are exact for the hand held.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -49,9 +49,9 @@ class Judge(Protocol):
     def judge(self, state: MatchState, done: Action) -> Choice | None: ...
 
 
-@dataclass(frozen=True)
-class JudgedDecision:
-    """One decision of a player, judged."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedDecision(Choice):
+    """One decision of a player, judged: what he could do, and what he did."""
 
     hand: int
     name: str
@@ -62,13 +62,8 @@ class JudgedDecision:
     betting: str
     facing: bool  # a bet to call
     done: str
-    choice: Choice
     best: str
     given_up_bb: float
-
-    def as_dict(self) -> dict[str, Any]:
-        record = asdict(self)
-        return {**record, **record.pop("choice")}
 
 
 class BlueprintJudge:
@@ -183,7 +178,7 @@ def review_hand(
                     betting=betting.betting_text(),
                     facing=betting.can_fold(),
                     done=action.text(definition.limit),
-                    choice=choice,
+                    **vars(choice),
                     best=choice.actions[best],
                     given_up_bb=given_up / definition.big_blind,
                 )

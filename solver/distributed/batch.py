@@ -67,8 +67,4 @@ def external_options(config: SolverConfig, sum_weight: float, scale: float = 1.0
         regret_floor=-np.inf if floor is None else scale * floor,
         prune_below=-np.inf if prune_below is None else scale * prune_below,
         prune_share=0.0 if prune_below is None else config.prune_share,
-        epsilon=0.0,
-        tau=0.0,
-        beta=0.0,
-        sum_scale=1.0,
     )

@@ -41,7 +41,7 @@ class Flight:
     """A batch in flight, with what its second pass needs."""
 
     batch: Batch
-    buckets: npt.NDArray[np.int32]  # [W, 2]: preflop
+    buckets: npt.NDArray[np.int32]  # [W, 2, 1]: preflop, as a deal of one street
     regrets: Float  # the tables as the first pass saw them
     rng: npt.NDArray[np.uint64]  # the generator's state before the first pass
     answers: Callable[[], list[ChildAnswer]]
@@ -230,7 +230,7 @@ class Head:
     def _preflop_buckets(self, hands: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         assert self.game.cards is not None
         both = self.game.cards.bucket_hands(0, hands.reshape(-1, 2))
-        return both.reshape(-1, 2).astype(np.int32)
+        return both.reshape(-1, 2, 1).astype(np.int32)
 
     def _discount_after_epoch(self) -> None:
         discount = self.config.solver.discount

@@ -4,10 +4,9 @@
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.primitives.rng_kernels import next_uniform, shuffle_first
+from foldwise.game.primitives.rng_kernels import shuffle_first
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED
-from foldwise.solver.regret_kernels import draw_action, match_regrets
-from foldwise.solver.sampling.sampling_kernels import go_down, hand_up, leave, pass_over_hopeless, prunes
+from foldwise.solver.sampling.sampling_kernels import enter_own, follow_opponent, go_up, prunes, row_of
 
 
 @kernel
@@ -28,35 +27,26 @@ def walk_top(
 ):
     """One walk: decides by `regrets`, adds to `table`; returns the number of nodes and of continuations reached.
 
-    deal int32[2]: each player's preflop bucket. Wherever the walk leaves the preflop, it writes the node to `reached`
+    deal int32[2, 1]: each player's preflop bucket. Wherever the walk leaves the preflop, it writes the node to `reached`
     and takes the value at the same place of `values`. The first pass reads zeros and adds to a table nobody reads;
     the second finds the children's values there. Both decide by the same regrets and draw the same numbers, so that
     they meet the same continuations in the same order.
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
     depth = 0
-    at = 0
+    at = np.int64(0)
     num_visited = 0
     value = 0.0
     while True:
         node = nodes[at]
         if node.kind == DECISION:
             num_visited += 1
-            num_actions = np.int64(node.num_children)
-            row = 2 * (node.base + np.int64(deal[node.player]) * num_actions)
-            if node.player == traverser:
-                match_regrets(regrets, row, num_actions, frames.sigma[depth])
-                frames.node[depth] = at
-                frames.action[depth] = -1
-                frames.row[depth] = row
-                depth += 1
-                value = 0.0
-            else:
-                match_regrets(regrets, row, num_actions, scratch)
-                for a in range(num_actions):
-                    table[row + num_actions + a] += options.sum_weight * scratch[a]
-                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+            row = row_of(node, deal)
+            if node.player != traverser:
+                at = follow_opponent(regrets, table, node, row, 1.0, options, scratch, rng)
                 continue
+            enter_own(nodes, regrets, frames, depth, at, row, pruning)
+            depth += 1
         elif node.kind == FOLDED:
             num_visited += 1
             value = -node.value if node.player == traverser else node.value
@@ -64,19 +54,9 @@ def walk_top(
             reached[num_reached] = at
             value = values[num_reached]
             num_reached += 1
-
-        while depth > 0:
-            top = depth - 1
-            at = frames.node[top]
-            num_actions = np.int64(nodes[at].num_children)
-            action = hand_up(frames, top, value)
-            if pruning:
-                action = pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options)
-            if action < num_actions:
-                at = go_down(nodes, frames, top, action)
-                break
-            value = leave(nodes, table, frames, top, 1.0, options, rng)
-            depth = top
+        depth, at, value = go_up(
+            nodes, regrets, table, deal, value, 1.0, depth, last_street, pruning, options, frames, rng
+        )
         if depth == 0:
             return num_visited, num_reached
 
@@ -85,7 +65,7 @@ def walk_top(
 def run_top(nodes, regrets, table, deals, last_street, options, frames, rng, values, reached, first, pruning):
     """A pass over the walks of a batch, traversers in turn; returns the number of nodes.
 
-    deals int32[W, 2]; values float64[>= C]; reached int32[>= C] and first int32[W + 1], the continuations of walk w
+    deals int32[W, 2, 1]; values float64[>= C]; reached int32[>= C] and first int32[W + 1], the continuations of walk w
     being first[w] to first[w + 1]; pruning bool[W], which walks prune. The last three are filled.
     """
     num_visited = 0

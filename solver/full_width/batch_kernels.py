@@ -33,17 +33,27 @@ class Subgames(NamedTuple):
 
 
 @kernel
-def _enter(tree, root, reach, before, parents):
-    """Reach at the root of a subgame: a bucket inherits what its bucket on the street before has."""
-    for player in range(2):
-        target = reach[player][tree.reach_row[root, player]]
-        if root == 0:
-            target[:] = 1.0
-        else:
-            source = before[player][tree.reach_row[tree.parent[root], player]]
-            parent = parents[player]
-            for i in range(target.size):
-                target[i] = source[parent[i]]
+def _enter(tree, subgames, first, last, reach, before, parents):
+    """Reach at the roots of subgames: a bucket inherits what its bucket on the street before has."""
+    for subgame in range(first, last):
+        root = subgames.order[subgames.starts[subgame]]
+        for player in range(2):
+            target = reach[player][tree.reach_row[root, player]]
+            if root == 0:
+                target[:] = 1.0
+            else:
+                source = before[player][tree.reach_row[tree.parent[root], player]]
+                parent = parents[player]
+                for i in range(target.size):
+                    target[i] = source[parent[i]]
+
+
+@kernel
+def _acting_reach(tree, at, reach):
+    """At a decision: the reaches of the player to act on the street, his own there, and the row of its first child's."""
+    node = tree.nodes[at]
+    rows = reach[node.player]
+    return rows, rows[tree.reach_row[at, node.player]], tree.reach_row[node.first_child, node.player]
 
 
 @kernel
@@ -103,21 +113,15 @@ def reach_by_regrets(tree, subgames, first, last, reach, before, parents, table,
     sigma = np.empty(_most_actions(tree, subgames, first, last), table.dtype)
     factor, weight = table.dtype.type(sum_factor), table.dtype.type(sum_weight)
     zero = table.dtype.type(0.0)
-    for subgame in range(first, last):
-        start = subgames.starts[subgame]
-        _enter(tree, subgames.order[start], reach, before, parents)
-        for k in range(start, subgames.starts[subgame + 1]):
-            at = subgames.order[k]
-            node = tree.nodes[at]
-            if node.kind != DECISION:
-                continue
-            player = node.player
+    _enter(tree, subgames, first, last, reach, before, parents)
+    for k in range(subgames.starts[first], subgames.starts[last]):
+        at = subgames.order[k]
+        node = tree.nodes[at]
+        if node.kind == DECISION:
+            rows, own, children = _acting_reach(tree, at, reach)
             num_actions = np.int64(node.num_children)
-            rows = reach[player]
-            own = rows[tree.reach_row[at, player]]
-            children = tree.reach_row[node.first_child, player]
             _act(table, 2 * node.base, num_actions, own, rows, children, sigma, zero)
-            if player == traverser:
+            if node.player == traverser:
                 for a in range(num_actions):
                     reached = rows[children + a]
                     sums = 2 * node.base + num_actions + a
@@ -138,22 +142,15 @@ def _most_actions(tree, subgames, first, last):
 @kernel
 def reach_by_policy(tree, subgames, first, last, reach, before, parents, policy):
     """Both players' reach under a policy [E]."""
-    for subgame in range(first, last):
-        start = subgames.starts[subgame]
-        _enter(tree, subgames.order[start], reach, before, parents)
-        for k in range(start, subgames.starts[subgame + 1]):
-            at = subgames.order[k]
-            node = tree.nodes[at]
-            if node.kind != DECISION:
-                continue
-            player = node.player
-            num_actions = np.int64(node.num_children)
-            rows = reach[player]
-            own = rows[tree.reach_row[at, player]]
-            children = tree.reach_row[node.first_child, player]
+    _enter(tree, subgames, first, last, reach, before, parents)
+    for k in range(subgames.starts[first], subgames.starts[last]):
+        at = subgames.order[k]
+        if tree.nodes[at].kind == DECISION:
+            rows, own, children = _acting_reach(tree, at, reach)
+            base, num_actions = tree.nodes[at].base, np.int64(tree.nodes[at].num_children)
             for i in range(own.size):
                 for a in range(num_actions):
-                    rows[children + a, i] = own[i] * policy[node.base + i * num_actions + a]
+                    rows[children + a, i] = own[i] * policy[base + i * num_actions + a]
 
 
 @kernel
@@ -212,6 +209,17 @@ def _update_three(table, row, first, second, third, scale, out, positive, negati
 
 
 @kernel
+def _value_others(tree, at, values, after, parent, traverser):
+    """Values where the traverser does not act; returns whether he does, and they are still to be found."""
+    node = tree.nodes[at]
+    if node.kind == CHANCE:
+        _leave(tree, at, values, after, parent)
+    elif node.kind == DECISION and node.player != traverser:
+        _add_children(tree, at, traverser, values)
+    return node.kind == DECISION and node.player == traverser
+
+
+@kernel
 def update_regrets(
     tree, subgames, first, last, values, after, parent, table, traverser, positive, negative, floor
 ):  # values, after [rows, n], of the street and of the next; parent int32[n of the next]
@@ -224,12 +232,8 @@ def update_regrets(
     zero = table.dtype.type(0.0)
     for k in range(subgames.starts[last] - 1, subgames.starts[first] - 1, -1):
         at = subgames.order[k]
-        node = tree.nodes[at]
-        if node.kind == CHANCE:
-            _leave(tree, at, values, after, parent)
-        elif node.kind == DECISION and node.player != traverser:
-            _add_children(tree, at, traverser, values)
-        elif node.kind == DECISION:
+        if _value_others(tree, at, values, after, parent, traverser):
+            node = tree.nodes[at]
             num_actions = np.int64(node.num_children)
             child = tree.value_row[node.first_child : node.first_child + num_actions]
             for a in range(num_actions):
@@ -239,19 +243,8 @@ def update_regrets(
             if num_actions == 2:
                 _update_two(table, row, values[child[0]], values[child[1]], scale, out, gain, loss, least, zero)
             elif num_actions == 3:
-                _update_three(
-                    table,
-                    row,
-                    values[child[0]],
-                    values[child[1]],
-                    values[child[2]],
-                    scale,
-                    out,
-                    gain,
-                    loss,
-                    least,
-                    zero,
-                )
+                one, two, three = values[child[0]], values[child[1]], values[child[2]]
+                _update_three(table, row, one, two, three, scale, out, gain, loss, least, zero)
             else:
                 for i in range(out.size):
                     match_regrets(table, row, num_actions, sigma)
@@ -272,14 +265,9 @@ def value_of_policy(tree, subgames, first, last, values, after, parent, policy, 
     """The traverser's values from the ends of the street up: of his best actions, or of what `policy` [E] plays."""
     for k in range(subgames.starts[last] - 1, subgames.starts[first] - 1, -1):
         at = subgames.order[k]
-        node = tree.nodes[at]
-        if node.kind == CHANCE:
-            _leave(tree, at, values, after, parent)
-        elif node.kind == DECISION and node.player != traverser:
-            _add_children(tree, at, traverser, values)
-        elif node.kind == DECISION:
+        if _value_others(tree, at, values, after, parent, traverser):
+            out, node = values[tree.value_row[at]], tree.nodes[at]
             num_actions = np.int64(node.num_children)
-            out = values[tree.value_row[at]]
             for a in range(num_actions):
                 child = node.first_child + a
                 scale = tree.scale[traverser, child]

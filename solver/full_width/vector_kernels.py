@@ -102,6 +102,57 @@ def collapse(game, street, player, value, out):
         out[game.parents[start + i]] += value[i]
 
 
+@kernel(_nrt=False, forceinline=True)
+def _act(reach, shares, first, stride, count, out):
+    """Reach behind an action: of bucket i, times the share at `first + i * stride`."""
+    for i in range(count):
+        out[i] = reach[i] * shares[first + i * stride]
+
+
+@kernel(_nrt=False, forceinline=True)
+def _copy(reach, count, out):
+    for i in range(count):
+        out[i] = reach[i]
+
+
+@kernel(_nrt=False, forceinline=True)
+def take_best(is_own, child_value, count, value):
+    """Take the value of one more action into a best response: the larger of one's own, the sum of the opponent's."""
+    if is_own:
+        for i in range(count):
+            value[i] = max(value[i], child_value[i])
+    else:
+        for i in range(count):
+            value[i] += child_value[i]
+
+
+@kernel(_nrt=False, forceinline=True)
+def _go_down(nodes, node, action, table, width, depth, frames):
+    """A frame for the child of an action, whose reach is there; asks for the next child's rows, `width` a base of `table`."""
+    child = node.first_child + action
+    if action + 1 < np.int64(node.num_children):
+        prefetch(nodes, np.int64(nodes[child + 1].first_child))
+        prefetch(table, width * nodes[child + 1].base)
+    frames.node[depth + 1] = child
+    frames.action[depth + 1] = -1
+    return depth + 1
+
+
+@kernel(_nrt=False, forceinline=True)
+def _pass_chance(game, node, traverser, depth, frames):
+    """A street change: first the reach of both goes down, then values come up; returns the depth that is next."""
+    street, below = node.street + 1, depth + 1
+    if frames.action[depth] >= 0:
+        collapse(game, street, traverser, frames.value[below], frames.value[depth])
+        return depth - 1
+    expand(game, street, traverser, frames.own_reach[depth], frames.own_reach[below])
+    expand(game, street, 1 - traverser, frames.opponent_reach[depth], frames.opponent_reach[below])
+    frames.action[depth] = 0
+    frames.node[below] = node.first_child
+    frames.action[below] = -1
+    return below
+
+
 @kernel
 def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_weight, floor, frames):
     """One update of the traverser everywhere, opponent fixed: vector-form CFR with a schedule of discounts.
@@ -113,13 +164,11 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
     """
     nodes = game.nodes
     opponent = 1 - traverser
-    frames.node[0] = 0
-    frames.action[0] = -1
+    frames.node[0], frames.action[0] = 0, -1
     depth = 0
     num_visited = 0
     while depth >= 0:
-        at = frames.node[depth]
-        node = nodes[at]
+        node = nodes[frames.node[depth]]
         value = frames.value[depth]
         if node.kind != DECISION and node.kind != CHANCE:
             num_visited += 1
@@ -131,16 +180,7 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
         own_reach = frames.own_reach[depth]
         opponent_reach = frames.opponent_reach[depth]
         if node.kind == CHANCE:
-            if action < 0:
-                expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
-                expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
-                frames.action[depth] = 0
-                frames.node[depth + 1] = node.first_child
-                frames.action[depth + 1] = -1
-                depth += 1
-            else:
-                collapse(game, street + 1, traverser, frames.value[depth + 1], value)
-                depth -= 1
+            depth = _pass_chance(game, node, traverser, depth, frames)
             continue
 
         player = node.player
@@ -173,22 +213,12 @@ def walk_full_width(game, table, traverser, positive, negative, sum_factor, sum_
             child_opponent = frames.opponent_reach[depth + 1]
             num_other = game.num_buckets[street, opponent]
             if player == traverser:
-                for i in range(num_own):
-                    child_own[i] = own_reach[i] * sigma[i * num_actions + action]
-                for j in range(num_other):
-                    child_opponent[j] = opponent_reach[j]
+                _act(own_reach, sigma, action, num_actions, num_own, child_own)
+                _copy(opponent_reach, num_other, child_opponent)
             else:
-                for i in range(num_own):
-                    child_own[i] = own_reach[i]
-                for j in range(num_other):
-                    child_opponent[j] = opponent_reach[j] * sigma[j * num_actions + action]
-            child = node.first_child + action
-            if action + 1 < num_actions:
-                prefetch(nodes, np.int64(nodes[child + 1].first_child))
-                prefetch(table, 2 * nodes[child + 1].base)
-            frames.node[depth + 1] = child
-            frames.action[depth + 1] = -1
-            depth += 1
+                _copy(own_reach, num_own, child_own)
+                _act(opponent_reach, sigma, action, num_actions, num_other, child_opponent)
+            depth = _go_down(nodes, node, action, table, 2, depth, frames)
             continue
         if player == traverser:
             for i in range(num_own):
@@ -224,15 +254,12 @@ def walk_response(game, policy, traverser, frames):
     he gets by playing `policy` too: summed over the ends of the game, by his own reach. The caller fills the reach
     vectors of frame 0.
     """
-    nodes = game.nodes
     opponent = 1 - traverser
-    frames.node[0] = 0
-    frames.action[0] = -1
+    frames.node[0], frames.action[0] = 0, -1
     depth = 0
     policy_value = 0.0
     while depth >= 0:
-        at = frames.node[depth]
-        node = nodes[at]
+        node = game.nodes[frames.node[depth]]
         street = node.street
         value = frames.value[depth]
         own_reach = frames.own_reach[depth]
@@ -246,16 +273,7 @@ def walk_response(game, policy, traverser, frames):
             continue
         action = frames.action[depth]
         if node.kind == CHANCE:
-            if action < 0:
-                expand(game, street + 1, traverser, own_reach, frames.own_reach[depth + 1])
-                expand(game, street + 1, opponent, opponent_reach, frames.opponent_reach[depth + 1])
-                frames.action[depth] = 0
-                frames.node[depth + 1] = node.first_child
-                frames.action[depth + 1] = -1
-                depth += 1
-            else:
-                collapse(game, street + 1, traverser, frames.value[depth + 1], value)
-                depth -= 1
+            depth = _pass_chance(game, node, traverser, depth, frames)
             continue
 
         num_actions = np.int64(node.num_children)
@@ -273,12 +291,8 @@ def walk_response(game, policy, traverser, frames):
             if not reached:  # nothing below is worth anything
                 depth -= 1
                 continue
-        elif node.player == traverser:
-            for i in range(num_own):
-                value[i] = max(value[i], child_value[i])
         else:
-            for i in range(num_own):
-                value[i] += child_value[i]
+            take_best(node.player == traverser, child_value, num_own, value)
         action += 1
         if action == num_actions:
             depth -= 1
@@ -288,20 +302,10 @@ def walk_response(game, policy, traverser, frames):
         child_opponent = frames.opponent_reach[depth + 1]
         entry = node.base + action
         if node.player == traverser:
-            for i in range(num_own):
-                child_own[i] = own_reach[i] * policy[entry + i * num_actions]
-            for j in range(num_other):
-                child_opponent[j] = opponent_reach[j]
+            _act(own_reach, policy, entry, num_actions, num_own, child_own)
+            _copy(opponent_reach, num_other, child_opponent)
         else:
-            for i in range(num_own):
-                child_own[i] = own_reach[i]
-            for j in range(num_other):
-                child_opponent[j] = opponent_reach[j] * policy[entry + j * num_actions]
-        child = node.first_child + action
-        if action + 1 < num_actions:
-            prefetch(nodes, np.int64(nodes[child + 1].first_child))
-            prefetch(policy, nodes[child + 1].base)
-        frames.node[depth + 1] = child
-        frames.action[depth + 1] = -1
-        depth += 1
+            _copy(own_reach, num_own, child_own)
+            _act(opponent_reach, policy, entry, num_actions, num_other, child_opponent)
+        depth = _go_down(game.nodes, node, action, policy, 1, depth, frames)
     return policy_value

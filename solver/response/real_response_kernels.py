@@ -19,6 +19,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.evaluator_kernels import rank_pairs_into
 from foldwise.game.hands.showdown_kernels import prepare_board, settle_fold, settle_showdown
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
+from foldwise.solver.full_width.vector_kernels import take_best
 
 NUM_PAIRS = 1326
 NUM_RELABELLINGS = 24
@@ -120,13 +121,7 @@ def backward(tree, policy, street, last, best, work):
                 continue
             value[:] = work.value[first][:num_hands]
             for a in range(1, num_actions):
-                child = work.value[first + a]
-                if nodes[node].player == tree.player:
-                    for h in range(num_hands):
-                        value[h] = max(value[h], child[h])
-                else:
-                    for h in range(num_hands):
-                        value[h] += child[h]
+                take_best(nodes[node].player == tree.player, work.value[first + a], num_hands, value)
 
 
 @kernel

@@ -10,6 +10,7 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.evaluator_kernels import rank_pairs_into
 from foldwise.game.hands.showdown_kernels import prepare_board, settle_fold, settle_showdown
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED
+from foldwise.solver.full_width.vector_kernels import take_best
 
 
 class ResponseFrames(NamedTuple):
@@ -57,13 +58,7 @@ def _walk_response(nodes, policy, root, traverser, board, sums, frames):
         if action < 0:
             value[:] = -np.inf if node.player == traverser else 0.0
         else:
-            child_value = frames.value[depth + 1]
-            if node.player == traverser:
-                for i in range(num_hands):
-                    value[i] = max(value[i], child_value[i])
-            else:
-                for i in range(num_hands):
-                    value[i] += child_value[i]
+            take_best(node.player == traverser, frames.value[depth + 1], num_hands, value)
         action += 1
         if action == num_actions:
             depth -= 1

@@ -5,6 +5,9 @@ All public cards are drawn at once, and then hands of both players (pcs), of the
 that public chance makes of them. Pruning settings are for walks over single deals and have no effect here.
 """
 
+import math
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,7 +15,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.abstraction.deals.joint_deals import JointDeals
-from foldwise.game.arrays import Float, Ints
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
@@ -20,7 +23,14 @@ from foldwise.game.hands.showdown import empty_board, empty_sums
 from foldwise.game.hands.showdown_kernels import NUM_RANKS
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.sampling.mccfr import Mccfr, ThreadWorker
-from foldwise.solver.sampling.public_deal_kernels import SLOT_BITS, BoardScratch, PartSet, run_boards, run_parts
+from foldwise.solver.sampling.public_deal_kernels import (
+    SLOT_BITS,
+    BoardDeals,
+    BoardScratch,
+    PartSet,
+    run_boards,
+    run_parts,
+)
 from foldwise.solver.sampling.public_kernels import Hands, PublicEnds, PublicFrames
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
@@ -142,75 +152,45 @@ def make_ends(num_board: int) -> PublicEnds:
     )
 
 
-class _BoardWorker:
-    """Walks on boards drawn from the deck, hands bucketed by the card abstraction."""
-
-    def __init__(self, game: AbstractGame, cards: CardAbstraction, form: int, deal_rng: State, walk_rng: State):
-        num_streets = game.num_streets
-        self._game, self._cards, self._form = game, cards, form
-        self._deal_rng, self._walk_rng = deal_rng, walk_rng
-        self._num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else RUN_OUT_CARDS
-        self._ends = make_ends(self._num_board)
-        self._hands = make_hands(self._ends.board.pairs.size, num_streets)
-        self._single = make_hands(1, num_streets)
-        self._frames = make_public_frames(game, self._hands.num_hands)
-        self._scratch = make_scratch()
-        self._preflop: Ints = cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
-
-    def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
-        """Run iterations; returns public nodes visited."""
-        return int(
-            run_boards(
-                self._game.tree.nodes,
-                table,
-                self._cards.tables,
-                evaluator_tables(),
-                self._preflop,
-                PAIR_CARDS,
-                self._num_board,
-                self._scratch,
-                self._hands,
-                self._ends,
-                self._single,
-                self._form,
-                iterations,
-                options.sum_weight,
-                options.regret_floor,
-                self._frames,
-                self._deal_rng,
-                self._walk_rng,
-            )
-        )
+def make_board_deals(game: AbstractGame, cards: CardAbstraction) -> BoardDeals:
+    """What one thread deals the boards of a game with."""
+    num_streets = game.num_streets
+    num_board = BOARD_SIZES[num_streets - 1] if num_streets > 1 else RUN_OUT_CARDS
+    return BoardDeals(
+        cards=cards.tables,
+        evaluator=evaluator_tables(),
+        preflop=cards.bucket_hands(0, PAIR_CARDS).astype(np.int32),
+        pair_cards=PAIR_CARDS,
+        num_board=num_board,
+        scratch=make_scratch(),
+        hands=make_hands(math.comb(52 - num_board, 2), num_streets),
+    )
 
 
-class _PartWorker:
-    """Walks on the parts of a small game."""
+class _Worker:
+    """Walks on boards drawn from the deck, hands bucketed by the card abstraction; or on the parts of a small game."""
 
-    def __init__(self, game: AbstractGame, parts: PartSet, form: int, deal_rng: State, walk_rng: State):
-        self._game, self._parts, self._form = game, parts, form
-        self._deal_rng, self._walk_rng = deal_rng, walk_rng
-        self._frames = make_public_frames(game, parts.weight.shape[2])
-        self._ends = make_ends(RUN_OUT_CARDS)  # unused memory: matrices decide
+    def __init__(self, game: AbstractGame, parts: PartSet | None, form: int, deal_rng: State, walk_rng: State):
+        self._nodes, self._form = game.tree.nodes, form
+        self._rngs = deal_rng, walk_rng
         self._single = make_hands(1, game.num_streets)
+        self._run: Any
+        self._deals: BoardDeals | PartSet
+        if parts is not None:
+            self._run, self._deals, most_hands = run_parts, parts, parts.weight.shape[2]
+            self._ends = make_ends(RUN_OUT_CARDS)  # unused memory: matrices decide
+        else:
+            assert game.cards is not None
+            deals = make_board_deals(game, game.cards)
+            self._run, self._deals, most_hands = run_boards, deals, deals.hands.num_hands
+            self._ends = make_ends(deals.num_board)
+        self._frames = make_public_frames(game, most_hands)
 
     def work(self, table: Float, iterations: int, options: WalkOptions) -> int:
         """Run iterations; returns public nodes visited."""
-        return int(
-            run_parts(
-                self._game.tree.nodes,
-                table,
-                self._parts,
-                self._ends,
-                self._single,
-                self._form,
-                iterations,
-                options.sum_weight,
-                options.regret_floor,
-                self._frames,
-                self._deal_rng,
-                self._walk_rng,
-            )
-        )
+        chance = self._deals, self._ends, self._single, self._form
+        numbers = iterations, options.sum_weight, options.regret_floor
+        return int(self._run(self._nodes, table, *chance, *numbers, self._frames, *self._rngs))
 
 
 class PublicChance(Mccfr):
@@ -227,7 +207,4 @@ class PublicChance(Mccfr):
 
     def _make_worker(self, index: int) -> ThreadWorker:
         form, rngs = FORMS[self.config.sampler], (self.rng[2 * index], self.rng[2 * index + 1])
-        if self._parts is not None:
-            return _PartWorker(self.game, self._parts, form, *rngs)
-        assert self.game.cards is not None
-        return _BoardWorker(self.game, self.game.cards, form, *rngs)
+        return _Worker(self.game, self._parts, form, *rngs)

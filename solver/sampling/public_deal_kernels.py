@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disable-error-code="arg-type"
 """Public chance drawn and made ready for a walk, iteration after iteration: boards of hold'em, or parts of a small game."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,18 @@ class BoardScratch(NamedTuple):
     counts: np.ndarray  # int64[NUM_RANKS]: zero
     keys: np.ndarray  # int32[2^SLOT_BITS]: bucket in the slot, or -1
     slots: np.ndarray  # int32[2^SLOT_BITS]: its local number
+
+
+class BoardDeals(NamedTuple):
+    """What boards are dealt with, and the hands they leave: the same for both players."""
+
+    cards: Any  # CardAbstractionTables
+    evaluator: Any  # EvaluatorTables
+    preflop: np.ndarray  # int32[1326]: bucket of every pair
+    pair_cards: np.ndarray  # uint8[1326, 2]
+    num_board: int
+    scratch: BoardScratch
+    hands: Hands
 
 
 class PartSet(NamedTuple):
@@ -63,55 +75,36 @@ def number_buckets(scratch, street, hands):
 
 
 @kernel
-def deal_board(rng, cards, evaluator, preflop, pair_cards, num_board, scratch, hands, board):
-    """Draw a board; its hands by rank go to `board`, their buckets on every street to `hands`."""
+def deal_board(rng, deals, board):  # -, BoardDeals, ShowdownBoard
+    """Draw a board; its hands by rank go to `board`, their buckets on every street to `deals.hands`."""
+    scratch, hands, num_board = deals.scratch, deals.hands, deals.num_board
     for card in range(52):  # so that a board depends on the generator alone
         scratch.deck[card] = card
     shuffle_first(rng, scratch.deck, num_board)
-    rank_pairs_into(evaluator, scratch.deck, num_board, scratch.ranks)
-    prepare_board(scratch.ranks, pair_cards, scratch.counts, board)
+    rank_pairs_into(deals.evaluator, scratch.deck, num_board, scratch.ranks)
+    prepare_board(scratch.ranks, deals.pair_cards, scratch.counts, board)
     for i in range(num_board):
         scratch.cards[2 + i] = scratch.deck[i]
     for street in range(hands.num_local.size):
         local = hands.local[street]
         for i in range(hands.num_hands):
             if street == 0:
-                local[i] = preflop[board.pairs[i]]
+                local[i] = deals.preflop[board.pairs[i]]
             else:
                 scratch.cards[0] = board.cards[i, 0]
                 scratch.cards[1] = board.cards[i, 1]
-                local[i] = bucket_of(cards, street, scratch.cards)
+                local[i] = bucket_of(deals.cards, street, scratch.cards)
         number_buckets(scratch, street, hands)
 
 
 @kernel
-def run_boards(
-    nodes,
-    table,
-    cards,
-    evaluator,
-    preflop,  # int32[1326]
-    pair_cards,
-    num_board,
-    scratch,
-    hands,
-    ends,
-    single,
-    form,
-    num_iterations,
-    sum_weight,
-    floor,
-    frames,
-    deal_rng,
-    walk_rng,
-):
+def run_boards(nodes, table, deals, ends, single, form, num_iterations, sum_weight, floor, frames, deal_rng, walk_rng):
     """Iterations on boards from the deck; both players have the same hands. Returns public nodes visited."""
     num_visited = 0
     for _ in range(num_iterations):
-        deal_board(deal_rng, cards, evaluator, preflop, pair_cards, num_board, scratch, hands, ends.board)
-        num_visited += walk_iteration(
-            nodes, table, (hands, hands), ends, single, form, sum_weight, floor, frames, walk_rng
-        )
+        deal_board(deal_rng, deals, ends.board)
+        both = (deals.hands, deals.hands)
+        num_visited += walk_iteration(nodes, table, both, ends, single, form, sum_weight, floor, frames, walk_rng)
     return num_visited
 
 
@@ -129,14 +122,20 @@ def hands_of_part(parts, part, player):
 
 
 @kernel
+def draw_part(rng, parts, ends):
+    """A part of a small game by its probability: the hands of both players, and the ends that its matrices decide."""
+    part = 0
+    if parts.probability.size > 1:
+        part = draw_action(parts.probability, parts.probability.size, next_uniform(rng))
+    both = (hands_of_part(parts, part, 0), hands_of_part(parts, part, 1))
+    return both, PublicEnds(ends.board, ends.sums, 1.0, parts.fold[part], parts.settle[part])
+
+
+@kernel
 def run_parts(nodes, table, parts, ends, single, form, num_iterations, sum_weight, floor, frames, deal_rng, walk_rng):
     """Iterations on parts of a small game, each drawn by its probability. Returns public nodes visited."""
     num_visited = 0
     for _ in range(num_iterations):
-        part = 0
-        if parts.probability.size > 1:
-            part = draw_action(parts.probability, parts.probability.size, next_uniform(deal_rng))
-        both = (hands_of_part(parts, part, 0), hands_of_part(parts, part, 1))
-        own_ends = PublicEnds(ends.board, ends.sums, 1.0, parts.fold[part], parts.settle[part])
+        both, own_ends = draw_part(deal_rng, parts, ends)
         num_visited += walk_iteration(nodes, table, both, own_ends, single, form, sum_weight, floor, frames, walk_rng)
     return num_visited

@@ -120,18 +120,27 @@ def are_apart(board, place, other_place):
 
 
 @kernel(_nrt=False)
+def _settle_on_board(ends, folded, hands, others, scale, reach, out):
+    """Values of the hands that are there against those of the opponent, after a fold or at a showdown."""
+    if hands.place >= 0 and others.place >= 0:
+        out[0] = _settle_pair(ends.board, folded, hands.place, others.place, scale, reach)
+    elif others.place >= 0:
+        _settle_one_hand(ends.board, folded, others.place, reach[0], False, scale, reach, out)
+    elif hands.place >= 0:
+        _settle_one_hand(ends.board, folded, hands.place, 0.0, True, scale, reach, out)
+    elif folded:
+        settle_fold(ends.board, reach, scale, ends.sums, out)
+    else:
+        settle_showdown(ends.board, reach, scale, ends.sums, out)
+
+
+@kernel(_nrt=False)
 def meet_hands(ends, player, hands, others, scale, reach, out):
     """scale * the probability of each hand together with the opponent's, by their reach: what a fold is worth."""
     if ends.fold.size > 0:
         _settle_by_matrix(ends.fold[player], hands, others, scale, reach, out)
-    elif hands.place >= 0 and others.place >= 0:
-        out[0] = _settle_pair(ends.board, True, hands.place, others.place, scale, reach)
-    elif others.place >= 0:
-        _settle_one_hand(ends.board, True, others.place, reach[0], False, scale, reach, out)
-    elif hands.place >= 0:
-        _settle_one_hand(ends.board, True, hands.place, 0.0, True, scale, reach, out)
     else:
-        settle_fold(ends.board, reach, scale, ends.sums, out)
+        _settle_on_board(ends, True, hands, others, scale, reach, out)
 
 
 @kernel(_nrt=False)
@@ -143,14 +152,8 @@ def settle_end(ends, node, player, hands, others, reach, out):
     elif ends.fold.size > 0:
         scale = scale if player == 0 else -scale
         _settle_by_matrix(ends.settle[player, node.detail], hands, others, scale, reach, out)
-    elif hands.place >= 0 and others.place >= 0:
-        out[0] = _settle_pair(ends.board, False, hands.place, others.place, scale, reach)
-    elif others.place >= 0:
-        _settle_one_hand(ends.board, False, others.place, reach[0], False, scale, reach, out)
-    elif hands.place >= 0:
-        _settle_one_hand(ends.board, False, hands.place, 0.0, True, scale, reach, out)
     else:
-        settle_showdown(ends.board, reach, scale, ends.sums, out)
+        _settle_on_board(ends, False, hands, others, scale, reach, out)
 
 
 @kernel(_nrt=False)

@@ -33,16 +33,16 @@ class Frames(NamedTuple):
 
 
 class WalkOptions(NamedTuple):
-    """Numbers that steer a walk; all floats."""
+    """Numbers that steer a walk; all floats. The default prunes and floors nothing."""
 
-    sum_weight: float  # 0 while the average strategy skips its first iterations, else 1
-    regret_floor: float  # stored regrets never fall below
-    prune_below: float  # actions with less regret are passed over in a pruning walk
-    prune_share: float  # share of walks that prune
-    epsilon: float  # outcome: probability of a uniform draw; average: least probability of an action
-    tau: float  # average: threshold
-    beta: float  # average: bonus
-    sum_scale: float  # average: what one unit of strategy sum is in undiscounted visits
+    sum_weight: float = 1.0  # 0 while the average strategy skips its first iterations, else 1
+    regret_floor: float = -np.inf  # stored regrets never fall below
+    prune_below: float = -np.inf  # actions with less regret are passed over in a pruning walk
+    prune_share: float = 0.0  # share of walks that prune
+    epsilon: float = 0.0  # outcome: probability of a uniform draw; average: least probability of an action
+    tau: float = 0.0  # average: threshold
+    beta: float = 0.0  # average: bonus
+    sum_scale: float = 1.0  # average: what one unit of strategy sum is in undiscounted visits
 
 
 @kernel
@@ -72,14 +72,19 @@ def is_hopeless(nodes, regrets, at, row, sigma, action, last_street, options):
     return kind == DECISION or kind == CHANCE
 
 
+@kernel(_nrt=False)
+def row_of(node, deal):  # NODE_DTYPE, int32[2, S]
+    """Where the row of a decision begins in a table, for the bucket of the player to act."""
+    return 2 * (node.base + np.int64(deal[node.player, node.street]) * np.int64(node.num_children))
+
+
 @kernel
 def _prefetch_child(nodes, table, deal, child):
     """Ask for what a walk reads first at a node it will come to soon: the node's row and its first child."""
     node = nodes[child]
     prefetch(nodes, np.int64(node.first_child))
     if node.kind == DECISION:
-        bucket = np.int64(deal[node.player, node.street])
-        prefetch(table, 2 * (node.base + bucket * np.int64(node.num_children)))
+        prefetch(table, row_of(node, deal))
 
 
 @kernel
@@ -98,7 +103,15 @@ def update_regrets(table, row, num_actions, sigma, values, scale, floor, bits):
     return value
 
 
-# The way up, shared by all walks: `top` is the uppermost frame, with the node `nodes[frames.node[top]]`.
+# Steps of all walks: `top` is the uppermost frame, with the node `nodes[frames.node[top]]`.
+
+
+@kernel(_nrt=False)
+def push(frames, depth, at, row):
+    """A frame for node `at`, none of whose actions is walked yet."""
+    frames.node[depth] = at
+    frames.action[depth] = -1
+    frames.row[depth] = row
 
 
 @kernel(_nrt=False)
@@ -130,10 +143,14 @@ def pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options
 
 
 @kernel(_nrt=False)
-def go_down(nodes, frames, top, action):
-    """Begin an action; returns the node it leads to."""
+def go_down(nodes, table, deal, frames, top, action):
+    """Begin an action; returns the node it leads to. Asks for what the action after it will read."""
     frames.action[top] = action
-    return nodes[frames.node[top]].first_child + action
+    node = nodes[frames.node[top]]
+    child = node.first_child + action
+    if action + 1 < np.int64(node.num_children):
+        _prefetch_child(nodes, table, deal, child + 1)
+    return child
 
 
 @kernel(_nrt=False)
@@ -152,6 +169,53 @@ def leave(nodes, table, frames, top, scale, options, rng):
     )
 
 
+# External sampling, of one tree or of the part of it that a head walks.
+
+
+@kernel(_nrt=False, forceinline=True)
+def follow_opponent(regrets, table, node, row, weight, options, sigma, rng):  # sigma: scratch
+    """Add the opponent's current strategy to his average and draw from it; returns the node his action leads to."""
+    num_actions = np.int64(node.num_children)
+    match_regrets(regrets, row, num_actions, sigma)
+    if options.sum_weight > 0.0:
+        sums = row + num_actions
+        bits = rounding_bits(table, rng)
+        for a in range(num_actions):
+            bits = more_bits(bits)
+            store(table, sums + a, table[sums + a] + weight * options.sum_weight * sigma[a], bits)
+    return node.first_child + draw_action(sigma, num_actions, next_uniform(rng))
+
+
+@kernel(_nrt=False, forceinline=True)
+def enter_own(nodes, regrets, frames, depth, at, row, pruning):
+    """A frame for a decision of the traverser; his row is read on the way up, unless it says what to prune."""
+    prefetch(regrets, row)
+    if pruning:
+        match_regrets(regrets, row, np.int64(nodes[at].num_children), frames.sigma[depth])
+    push(frames, depth, at, row)
+
+
+@kernel(_nrt=False, forceinline=True)
+def go_up(nodes, regrets, table, deal, value, weight, depth, last_street, pruning, options, frames, rng):
+    """Hand the value to the frame above, and leave every frame whose actions are done.
+
+    Returns how many frames are left, the node that is next, and the value: where no frame is left, of the start.
+    """
+    while depth > 0:
+        top = depth - 1
+        num_actions = np.int64(nodes[frames.node[top]].num_children)
+        action = hand_up(frames, top, value)
+        if pruning:
+            action = pass_over_hopeless(nodes, regrets, frames, top, action, last_street, options)
+        if action < num_actions:
+            return depth, go_down(nodes, regrets, deal, frames, top, action), value
+        if not pruning:
+            match_regrets(regrets, frames.row[top], num_actions, frames.sigma[top])
+        value = leave(nodes, table, frames, top, weight, options, rng)
+        depth = top
+    return depth, np.int64(0), value
+
+
 @kernel
 def walk_external_from(
     nodes, table, deal, outcomes, start, weight, traverser, last_street, pruning, options, frames, rng
@@ -159,59 +223,28 @@ def walk_external_from(
     """The walk of external sampling below one node, its changes times `weight`; returns its value and its nodes."""
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
     depth = 0
-    at = start
+    at = np.int64(start)
     num_visited = 0
     value = 0.0
     while True:
         node = nodes[at]
         if node.kind == DECISION:
             num_visited += 1
-            num_actions = np.int64(node.num_children)
-            player = node.player
-            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
-            if player == traverser:
-                prefetch(table, row)  # read on the way up: no need to wait for it now, unless it says what to prune
-                if pruning:
-                    match_regrets(table, row, num_actions, frames.sigma[depth])
-                frames.node[depth] = at
-                frames.action[depth] = -1
-                frames.row[depth] = row
-                depth += 1
-                value = 0.0
-            else:
-                match_regrets(table, row, num_actions, scratch)
-                if options.sum_weight > 0.0:
-                    sums = row + num_actions
-                    bits = rounding_bits(table, rng)
-                    for a in range(num_actions):
-                        bits = more_bits(bits)
-                        store(table, sums + a, table[sums + a] + weight * options.sum_weight * scratch[a], bits)
-                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+            row = row_of(node, deal)
+            if node.player != traverser:
+                at = follow_opponent(table, table, node, row, weight, options, scratch, rng)
                 continue
+            enter_own(nodes, table, frames, depth, at, row, pruning)
+            depth += 1
         elif node.kind == CHANCE:
-            at = node.first_child
+            at = np.int64(node.first_child)
             continue
         else:
             num_visited += 1
             value = terminal_value(node, outcomes, traverser)
-
-        # Up: hand the value to the frame above, and leave every frame whose actions are done.
-        while depth > 0:
-            top = depth - 1
-            at = frames.node[top]
-            num_actions = np.int64(nodes[at].num_children)
-            action = hand_up(frames, top, value)
-            if pruning:
-                action = pass_over_hopeless(nodes, table, frames, top, action, last_street, options)
-            if action < num_actions:
-                at = go_down(nodes, frames, top, action)
-                if action + 1 < num_actions:
-                    _prefetch_child(nodes, table, deal, at + 1)
-                break
-            if not pruning:
-                match_regrets(table, frames.row[top], num_actions, frames.sigma[top])
-            value = leave(nodes, table, frames, top, weight, options, rng)
-            depth = top
+        depth, at, value = go_up(
+            nodes, table, table, deal, value, weight, depth, last_street, pruning, options, frames, rng
+        )
         if depth == 0:
             return value, num_visited
 
@@ -252,18 +285,13 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
         node = nodes[at]
         if node.kind == DECISION:
             num_visited += 1
-            num_actions = np.int64(node.num_children)
-            player = node.player
-            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
-            sigma = frames.sigma[depth]
+            num_actions, row, sigma = np.int64(node.num_children), row_of(node, deal), frames.sigma[depth]
             match_regrets(table, row, num_actions, sigma)
-            own = reach[player] * options.sum_weight
+            own = reach[node.player] * options.sum_weight
             if own > 0.0:
                 for a in range(num_actions):
                     table[row + num_actions + a] += own * sigma[a]
-            frames.node[depth] = at
-            frames.action[depth] = -1
-            frames.row[depth] = row
+            push(frames, depth, at, row)
             frames.weight[depth, 0] = reach[0]
             frames.weight[depth, 1] = reach[1]
             depth += 1
@@ -277,32 +305,45 @@ def walk_chance_from(nodes, table, deal, outcomes, last_street, options, frames,
 
         while depth > 0:
             top = depth - 1
-            at = frames.node[top]
-            num_actions = np.int64(nodes[at].num_children)
-            player = nodes[at].player
-            row = frames.row[top]
-            action = hand_up(frames, top, value)
+            player = nodes[frames.node[top]].player
             opponent_reach = frames.weight[top, 1 - player]
-            while action < num_actions:
-                unreached = opponent_reach == 0.0 and frames.sigma[top, action] == 0.0
-                hopeless = pruning and is_hopeless(
-                    nodes, table, at, row, frames.sigma[top, action], action, last_street, options
-                )
-                if not (unreached or hopeless):
-                    break
-                action = pass_over(frames, top, action)
-            if action < num_actions:
+            action = _pass_over_unreached(
+                nodes, table, frames, top, hand_up(frames, top, value), opponent_reach, last_street, pruning, options
+            )
+            if action < np.int64(nodes[frames.node[top]].num_children):
                 own = frames.weight[top, player] * frames.sigma[top, action]
                 reach = (own, opponent_reach) if player == 0 else (opponent_reach, own)
-                at = go_down(nodes, frames, top, action)
-                if action + 1 < num_actions:
-                    _prefetch_child(nodes, table, deal, at + 1)
+                at = go_down(nodes, table, deal, frames, top, action)
                 break
             scale = opponent_reach if player == 0 else -opponent_reach
             value = leave(nodes, table, frames, top, scale, options, rng)
             depth = top
         if depth == 0:
             return num_visited, value
+
+
+@kernel(_nrt=False)
+def _pass_over_unreached(nodes, table, frames, top, action, opponent_reach, last_street, pruning, options):
+    """The first action from `action` on that a player reaches and that is not pruned."""
+    at, row = frames.node[top], frames.row[top]
+    while action < np.int64(nodes[at].num_children):
+        sigma = frames.sigma[top, action]
+        unreached = opponent_reach == 0.0 and sigma == 0.0
+        if not unreached and not (pruning and is_hopeless(nodes, table, at, row, sigma, action, last_street, options)):
+            break
+        action = pass_over(frames, top, action)
+    return action
+
+
+@kernel(_nrt=False)
+def _draw_opponent(table, node, row, q, options, sigma, rng):  # sigma: scratch
+    """Add the opponent's current strategy over q to his average and draw from it; returns his action."""
+    num_actions = np.int64(node.num_children)
+    match_regrets(table, row, num_actions, sigma)
+    if options.sum_weight > 0.0:
+        for a in range(num_actions):
+            table[row + num_actions + a] += options.sum_weight * sigma[a] / q
+    return draw_action(sigma, num_actions, next_uniform(rng))
 
 
 @kernel
@@ -315,9 +356,7 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
     average grows by sigma / q.
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
-    depth = 0
-    at = 0
-    num_visited = 0
+    depth = at = num_visited = 0
     q = 1.0
     while True:
         node = nodes[at]
@@ -328,9 +367,8 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
         if node.kind != DECISION:
             break
         num_actions = np.int64(node.num_children)
-        player = node.player
-        row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
-        if player == traverser:
+        row = row_of(node, deal)
+        if node.player == traverser:
             sigma = frames.sigma[depth]
             match_regrets(table, row, num_actions, sigma)
             if next_uniform(rng) < options.epsilon:
@@ -345,11 +383,7 @@ def walk_outcome(nodes, table, deal, outcomes, traverser, options, frames, rng):
             q *= frames.weight[depth, 1]
             depth += 1
         else:
-            match_regrets(table, row, num_actions, scratch)
-            if options.sum_weight > 0.0:
-                for a in range(num_actions):
-                    table[row + num_actions + a] += options.sum_weight * scratch[a] / q
-            action = draw_action(scratch, num_actions, next_uniform(rng))
+            action = _draw_opponent(table, node, row, q, options, scratch, rng)
         at = node.first_child + action
 
     value = terminal_value(nodes[at], outcomes, traverser)
@@ -385,35 +419,26 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
     """
     scratch = frames.sigma[frames.sigma.shape[0] - 1]
     pruning = prunes(rng, options)
-    depth = 0
-    at = 0
-    num_visited = 0
+    depth = at = num_visited = 0
     q = 1.0
     while True:
         node = nodes[at]
         if node.kind == DECISION:
             num_visited += 1
             num_actions = np.int64(node.num_children)
-            player = node.player
-            row = 2 * (node.base + np.int64(deal[player, node.street]) * num_actions)
-            if player == traverser:
+            row = row_of(node, deal)
+            if node.player == traverser:
                 match_regrets(table, row, num_actions, frames.sigma[depth])
                 total = 0.0
                 for a in range(num_actions):
                     total += table[row + num_actions + a]
-                frames.node[depth] = at
-                frames.action[depth] = -1
-                frames.row[depth] = row
+                push(frames, depth, at, row)
                 frames.weight[depth, 0] = q
                 frames.weight[depth, 1] = total
                 depth += 1
                 value = 0.0
             else:
-                match_regrets(table, row, num_actions, scratch)
-                if options.sum_weight > 0.0:
-                    for a in range(num_actions):
-                        table[row + num_actions + a] += options.sum_weight * scratch[a] / q
-                at = node.first_child + draw_action(scratch, num_actions, next_uniform(rng))
+                at = node.first_child + _draw_opponent(table, node, row, q, options, scratch, rng)
                 continue
         elif node.kind == CHANCE:
             at = node.first_child
@@ -441,9 +466,7 @@ def walk_average(nodes, table, deal, outcomes, traverser, last_street, options, 
                     frames.sigma[top, action] = PASSED_OVER
                 action += 1
             if action < num_actions:
-                at = go_down(nodes, frames, top, action)
-                if action + 1 < num_actions:
-                    _prefetch_child(nodes, table, deal, at + 1)
+                at = go_down(nodes, table, deal, frames, top, action)
                 break
             value = leave(nodes, table, frames, top, 1.0, options, rng)
             depth = top

@@ -17,25 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.abstraction.abstract_game import AbstractGame
-from foldwise.abstraction.deals.holdem_deals import BOARD_SIZES
 from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
-from foldwise.game.hands.evaluator import evaluator_tables
-from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.sampling import sampling_policy_kernels as kernels
 from foldwise.solver.sampling import vector_sampling_kernels as walks
 from foldwise.solver.sampling.public_chance import (
     RUN_OUT_CARDS,
+    make_board_deals,
     make_ends,
     make_hands,
-    make_scratch,
     split_by_public_chance,
 )
 from foldwise.solver.sampling.public_deal_kernels import PartSet
 from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules
-from foldwise.solver.sampling.vector_sampling_kernels import SamplingFrames, run_on_boards, run_on_parts
+from foldwise.solver.sampling.vector_sampling_kernels import SampledTables, SamplingFrames, run_on_boards, run_on_parts
 from foldwise.solver.side_by_side import side_by_side
 
 _FORMS = {"vector": walks.VECTOR, "semivector": walks.SEMIVECTOR, "value": walks.VALUE}
@@ -117,13 +114,9 @@ class _PublicChance:
             self._run, self._deals = run_on_parts, (parts, make_ends(RUN_OUT_CARDS))  # unused memory: matrices decide
             return
         assert game.cards is not None
-        num_board = BOARD_SIZES[game.num_streets - 1] if game.num_streets > 1 else RUN_OUT_CARDS
-        ends = make_ends(num_board)
-        hands = make_hands(ends.board.pairs.size, game.num_streets)
-        self.most_hands = hands.num_hands
-        preflop = game.cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
-        tables = game.cards.tables, evaluator_tables(), preflop, PAIR_CARDS, num_board
-        self._run, self._deals = run_on_boards, (*tables, make_scratch(), hands, ends)
+        deals = make_board_deals(game, game.cards)
+        self.most_hands = deals.hands.num_hands
+        self._run, self._deals = run_on_boards, (deals, make_ends(deals.num_board))
 
     def run(self, *arguments: Any, form: int, frames: SamplingFrames, rngs: tuple[Any, Any]) -> int:
         """Walks, each on public chance of its own; returns public nodes visited."""
@@ -223,8 +216,8 @@ class VectorSampling:
     def _work(self, steps: Float, first: int, last: int, share: tuple[_VectorWorker, int]) -> int:
         """The walks of one thread: for each step and each traverser from first to last - 1, so many."""
         worker, num_walks = share
-        tables = self.game.tree.nodes, self.table, worker.updates, self.counts, worker.drawn
+        tables = SampledTables(self.game.tree.nodes, self.table, worker.updates, self.counts, worker.drawn)
         rngs = worker.deal_rng, worker.walk_rng
         return worker.chance.run(
-            *tables, self.rules, steps, first, last, num_walks, form=self._form, frames=worker.frames, rngs=rngs
+            tables, self.rules, steps, first, last, num_walks, form=self._form, frames=worker.frames, rngs=rngs
         )

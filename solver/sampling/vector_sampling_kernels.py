@@ -5,9 +5,7 @@ A public node is a sequence of actions on known boards: public chance is drawn b
 player has all his hands (vector form), or one that was drawn: the opponent in the semi-vector form, both in the value form,
 where a node is a vector of one.
 
-Shared by all: `table` float64[2E], what the walk reads; `updates` float64[2E], what it adds to, which may be the table
-itself, since a walk comes to a row once and adds to it when it leaves; `counts` and `drawn` float64[N], likewise: how often
-each child was drawn at its node. `weight` is 1 / q, with q the probability of all draws of actions so far, of both players.
+`weight` is 1 / q, with q the probability of all draws of actions so far, of both players.
 Everything a walk adds carries it, so every update has the full-width one as its mean (eq. 3), wherever the draws leave no
 action out that counts.
 """
@@ -17,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from foldwise.game.compiled import kernel
-from foldwise.game.primitives.rng_kernels import next_uniform
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION
-from foldwise.solver.regret_kernels import draw_action, match_regrets
-from foldwise.solver.sampling.public_deal_kernels import deal_board, hands_of_part
-from foldwise.solver.sampling.public_kernels import PublicEnds, draw_hand, draw_met_hand, settle_end
+from foldwise.solver.regret_kernels import match_regrets
+from foldwise.solver.sampling.public_deal_kernels import deal_board, draw_part
+from foldwise.solver.sampling.public_kernels import draw_hand, draw_met_hand, settle_end
 from foldwise.solver.sampling.sampling_policy_kernels import (
     ALL_ACTIONS,
     MEAN_STRATEGY,
@@ -39,6 +36,16 @@ from foldwise.solver.sampling.sampling_policy_kernels import (
 )
 
 VECTOR, SEMIVECTOR, VALUE = 0, 1, 2  # forms
+
+
+class SampledTables(NamedTuple):
+    """What a walk reads and what it adds to: these may be the same, since it comes to a row once and adds as it leaves."""
+
+    nodes: np.ndarray  # NODE_DTYPE[N]
+    table: np.ndarray  # float64[2E]
+    updates: np.ndarray  # float64[2E]: added to
+    counts: np.ndarray  # float64[N]: how often each child was drawn at its node
+    drawn: np.ndarray  # float64[N]: added to
 
 
 class SamplingFrames(NamedTuple):
@@ -59,8 +66,9 @@ class SamplingFrames(NamedTuple):
 
 
 @kernel(_nrt=False)
-def _choose(table, counts, drawn, rules, step, ends, hands, node, depth, is_traverser, frames, rng):
+def _choose(tables, rules, step, ends, hands, node, depth, is_traverser, frames, rng):
     """Draw what the walk takes at a node: probabilities go to `taken`."""
+    counts = tables.counts
     num_actions = np.int64(node.num_children)
     taken = frames.taken[depth]
     if is_traverser and rules.traverser == ALL_ACTIONS:
@@ -75,20 +83,21 @@ def _choose(table, counts, drawn, rules, step, ends, hands, node, depth, is_trav
         reach = frames.average_reach[depth] if rules.by_average and rules.weighting != 0 else frames.reach[depth]
         weigh_hands(ends, player, own, other, rules, reach[player], reach[1 - player], frames.hand_weight)
         sigma = frames.sigma[depth]
-        mean_strategy(table, node, own, rules, sigma, frames.hand_weight, frames.bucket_weight, taken)
+        mean_strategy(tables.table, node, own, rules, sigma, frames.hand_weight, frames.bucket_weight, taken)
         explore(rules, step, counts, node.first_child, num_actions, taken)
         if rules.drawn_by == MEAN_STRATEGY:
             take_one(num_actions, rng, taken)
         else:
             draw_by_one_hand(node, own, rules, step, counts, sigma, rng, frames.policy, taken)
-    count_taken(drawn, node.first_child, num_actions, taken)
+    count_taken(tables.drawn, node.first_child, num_actions, taken)
 
 
 @kernel(_nrt=False)
 def walk_sampled(
-    nodes, table, updates, counts, drawn, rules, step, hands, ends, traverser, averaged, frames, rng
+    tables, rules, step, hands, ends, traverser, averaged, frames, rng
 ):  # hands: (Hands, Hands); averaged: whose average strategy grows
     """One walk for the traverser on known public chance. Returns public nodes visited."""
+    nodes, table, updates = tables.nodes, tables.table, tables.updates
     opponent = 1 - traverser
     mine = hands[traverser]
     weighs_averages = rules.by_average and rules.weighting != 0
@@ -133,7 +142,7 @@ def walk_sampled(
                 match_regrets(table, row, num_actions, sigma[b * num_actions : (b + 1) * num_actions])
             for entry in range(num_local * num_actions):
                 action_value[entry] = 0.0
-            _choose(table, counts, drawn, rules, step, ends, hands, node, depth, player == traverser, frames, rng)
+            _choose(tables, rules, step, ends, hands, node, depth, player == traverser, frames, rng)
         else:
             child_value = frames.value[depth + 1]
             for i in range(mine.num_hands):
@@ -201,7 +210,7 @@ def _add_sums(updates, node, own, sum_weight, sigma, reach, frames):
 
 @kernel(_nrt=False)
 def walk_form(
-    nodes, table, updates, counts, drawn, rules, step, hands, ends, singles, form, traverser, frames, rng
+    tables, rules, step, hands, ends, singles, form, traverser, frames, rng
 ):  # hands, singles: (Hands, Hands); singles lend memory for one hand
     """A walk with the hands of a form: all, the traverser's all, or one each. Returns public nodes visited."""
     opponent = 1 - traverser
@@ -213,106 +222,35 @@ def walk_form(
         if form == VALUE:
             mine = draw_met_hand(ends, traverser, mine, his, rng, singles[traverser])
         both = (mine, his) if traverser == 0 else (his, mine)
-    return walk_sampled(nodes, table, updates, counts, drawn, rules, step, both, ends, traverser, averaged, frames, rng)
+    return walk_sampled(tables, rules, step, both, ends, traverser, averaged, frames, rng)
 
 
 @kernel
 def run_on_boards(
-    nodes,
-    table,
-    updates,
-    counts,
-    drawn,
-    rules,
-    steps,  # float64[T, 4]
-    first,
-    last,
-    num_walks,
-    cards,
-    evaluator,
-    preflop,  # int32[1326]
-    pair_cards,
-    num_board,
-    scratch,
-    hands,
-    ends,
-    singles,
-    form,
-    frames,
-    deal_rng,
-    walk_rng,
-):
+    tables, rules, steps, first, last, num_walks, deals, ends, singles, form, frames, deal_rng, walk_rng
+):  # steps float64[T, 4]
     """Iterations in a row: for traversers first to last - 1, so many walks each, every walk on a board of its own."""
     num_visited = 0
     for t in range(steps.shape[0]):
         step = SamplingStep(steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3])
         for traverser in range(first, last):
             for _ in range(num_walks):
-                deal_board(deal_rng, cards, evaluator, preflop, pair_cards, num_board, scratch, hands, ends.board)
-                num_visited += walk_form(
-                    nodes,
-                    table,
-                    updates,
-                    counts,
-                    drawn,
-                    rules,
-                    step,
-                    (hands, hands),
-                    ends,
-                    singles,
-                    form,
-                    traverser,
-                    frames,
-                    walk_rng,
-                )
+                deal_board(deal_rng, deals, ends.board)
+                hands = (deals.hands, deals.hands)
+                num_visited += walk_form(tables, rules, step, hands, ends, singles, form, traverser, frames, walk_rng)
     return num_visited
 
 
 @kernel
-def run_on_parts(
-    nodes,
-    table,
-    updates,
-    counts,
-    drawn,
-    rules,
-    steps,
-    first,
-    last,
-    num_walks,
-    parts,
-    ends,
-    singles,
-    form,
-    frames,
-    deal_rng,
-    walk_rng,
-):
+def run_on_parts(tables, rules, steps, first, last, num_walks, parts, ends, singles, form, frames, deal_rng, walk_rng):
     """The same on the parts of a small game, each drawn by its probability."""
     num_visited = 0
     for t in range(steps.shape[0]):
         step = SamplingStep(steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3])
         for traverser in range(first, last):
             for _ in range(num_walks):
-                part = 0
-                if parts.probability.size > 1:
-                    part = draw_action(parts.probability, parts.probability.size, next_uniform(deal_rng))
-                hands = (hands_of_part(parts, part, 0), hands_of_part(parts, part, 1))
-                own_ends = PublicEnds(ends.board, ends.sums, 1.0, parts.fold[part], parts.settle[part])
+                hands, own_ends = draw_part(deal_rng, parts, ends)
                 num_visited += walk_form(
-                    nodes,
-                    table,
-                    updates,
-                    counts,
-                    drawn,
-                    rules,
-                    step,
-                    hands,
-                    own_ends,
-                    singles,
-                    form,
-                    traverser,
-                    frames,
-                    walk_rng,
+                    tables, rules, step, hands, own_ends, singles, form, traverser, frames, walk_rng
                 )
     return num_visited

@@ -76,6 +76,11 @@ def test_lbr_against_a_search_says_how_it_was_done(made_up, capsys):
         (("lbr", "folder", "--postprocess", "search(slow)"), "one of fast, normal, deep"),
         (("exploitability", "folder", "--search", "fast"), "--real-cards --from turn"),
         (("exploitability", "folder", "--real-cards", "--from", "flop"), "--real-cards --from turn"),
+        (("exploitability", "folder", "--real-bets"), "hole cards 2, rounds 4, boards 2,598,960"),
+        (("exploitability", "folder", "--real-bets", "--search", "fast"), "give one"),
+        (("exploitability", "folder", "--real-bets", "--resume"), "not for --real-bets"),
+        (("exploitability", "folder", "--real-bets", "--translation", "harmonic"), "expected pseudo-harmonic"),
+        (("exploitability", "folder", "--translation", "arithmetic"), "add --real-bets"),
         (("match", "bot:call", "bot:call", "--search", "fast"), "is not a strategy"),
     ],
 )

@@ -10,6 +10,9 @@ from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.network.block_store import BlockStore, Job, open_job
 from foldwise.matches.network.messages import PlayerName, pack_values
+from foldwise.matches.scoring.lbr_run import run_lbr
+from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
+from tests.support.made_strategies import made_player, short_hunl
 from tests.support.network import write_strategy
 from tests.support.places import CONFIGS
 
@@ -70,7 +73,9 @@ def test_a_match(match, tmp_path, capsys):
     for name, changed, expected in (
         ("cut", lines[:-1], "not finished"),
         ("gap", lines[: states[4]] + lines[states[5] :], "hand 5 where hand 4"),
-        ("values", replaced(lost, "|-", "|-9"), "sum to zero"),
+        ("values", replaced(lost, "|-", "|-9"), "the hand gives"),
+        ("name", replaced(states[7], "bot.call", "bot.cell"), "its players are"),
+        ("score", replaced(-1 % len(lines), "SCORE:", "SCORE:1"), "its hands make"),
         ("betting", replaced(states[3], ":3:", ":3:rrrrrrrr"), "hand 3"),
     ):
         folder = tmp_path / name
@@ -100,6 +105,35 @@ def test_a_comparison(tmp_path, capsys):
     before = (tmp_path / "blocks.jsonl").read_bytes()
     assert "line 3 is not a block" in verify(tmp_path, capsys)["problems"][0]
     assert (tmp_path / "blocks.jsonl").read_bytes() == before  # nothing is repaired
+
+
+def test_cells_and_results(tmp_path, capsys):
+    words = ["bot:call", "bot:random", "--game", "leduc", "--hands", "30", "-o", str(tmp_path / "tournament")]
+    assert main(["tournament", *words]) == 0
+    capsys.readouterr()
+    whole = verify(tmp_path / "tournament", capsys)
+    assert whole["ok"] and (whole["kind"], whole["files"]) == ("tournament", 2)
+    (cell,) = (tmp_path / "tournament" / "cells").glob("*.npy")
+    content = bytearray(cell.read_bytes())
+    content[-30] ^= 1  # in the middle of a value
+    cell.write_bytes(content)
+    (problem,) = verify(tmp_path / "tournament", capsys)["problems"]
+    assert cell.name in problem and "checksum" in problem
+    assert main(["tournament", *words, "--resume"]) == 2  # nor is it believed by whoever goes on with it
+    assert "its checksum is another" in capsys.readouterr().err
+    (tmp_path / "tournament" / "tournament.json").write_text("{")
+    found = verify(tmp_path / "tournament", capsys)
+    assert found["kind"] == "tournament" and "is not JSON" in found["problems"][0]
+
+
+def test_a_run_of_local_best_response(tmp_path, capsys):
+    response = LocalBestResponse(made_player(short_hunl(2000), "f c 1p a | f c a", seed=2), LbrSettings("fcpa", 3))
+    run_lbr(response, 4, 9, 1, None, {"bets": "fcpa"}, tmp_path)
+    whole = verify(tmp_path, capsys)
+    assert whole["ok"] and (whole["kind"], whole["files"]) == ("lbr", 2)
+    flip_last_byte(next(tmp_path.glob("*.npy")))
+    (problem,) = verify(tmp_path, capsys)["problems"]
+    assert "damaged" in problem
 
 
 def test_what_is_not_ours_is_refused(tmp_path, capsys):

@@ -68,6 +68,19 @@ def random_policy(game: AbstractGame, seed: int, share_of_zeros: float = 0.0) ->
     return policy
 
 
+def random_table(game: AbstractGame, seed: int, least: float = -np.inf) -> npt.NDArray[np.float64]:
+    """Regrets of both signs but at least so large, and sums that are no strategy's: some actions have probability zero."""
+    rng = np.random.default_rng(seed)
+    table = np.empty(2 * game.num_entries)
+    nodes = game.tree.nodes
+    for at in np.flatnonzero(nodes["kind"] == DECISION):
+        for bucket in range(game.deals.num_buckets[nodes[at]["street"], nodes[at]["player"]]):
+            entry, n = row_of(game, (int(at), bucket))
+            table[2 * entry : 2 * entry + n] = np.maximum(rng.normal(size=n), least)
+            table[2 * entry + n : 2 * (entry + n)] = rng.exponential(size=n)
+    return table
+
+
 def uniform_policy(game: AbstractGame) -> npt.NDArray[np.float64]:
     nodes = game.tree.nodes
     policy = np.zeros(game.num_entries)
@@ -391,3 +404,25 @@ def runs(run: Callable[[Script], None]) -> Iterator[Script]:
             return
         fixed = [chosen for chosen, _ in left]
         fixed[-1] += 1
+
+
+def mean_change(
+    table: npt.NDArray[np.float64],
+    chances: npt.NDArray[np.float64],
+    walk: Callable[[int, npt.NDArray[np.float64], Script], None],
+) -> tuple[npt.NDArray[np.float64], int]:
+    """The mean change of a table over cases of chance and every choice of `walk(case, table, script)`; and how many runs."""
+    change, num_runs, probability = np.zeros_like(table), 0, 0.0
+    for case, chance in enumerate(chances):
+        after = table.copy()
+
+        def run(script: Script, case: int = case, after: npt.NDArray[np.float64] = after) -> None:
+            after[:] = table
+            walk(case, after, script)
+
+        for script in runs(run):
+            change += chance * script.probability * (after - table)
+            probability += chance * script.probability
+            num_runs += 1
+    assert abs(probability - 1.0) < 1e-12
+    return change, num_runs

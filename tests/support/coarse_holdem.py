@@ -8,12 +8,10 @@ import numpy.typing as npt
 from foldwise.abstraction.abstract_game import AbstractGame, make_abstract_game
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
 from foldwise.abstraction.deals.holdem_deals import CardSource
-from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.hands.hand_index import hand_index
-from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.library import PokerGame, find_game
 from foldwise.game.primitives.rng import make_state
-from foldwise.solver.sampling.public_chance import make_ends, make_hands, make_public_frames, make_scratch
+from foldwise.solver.sampling.public_chance import make_board_deals, make_ends, make_public_frames
 from foldwise.solver.sampling.public_deal_kernels import deal_board
 from foldwise.solver.sampling.public_kernels import Hands, walk_public
 
@@ -42,14 +40,11 @@ class Board:
         assert game.cards is not None
         self.game = game
         self.ends = make_ends(3)
-        self.hands = make_hands(self.ends.board.pairs.size, 2)
+        deals = make_board_deals(game, game.cards)
+        self.hands = deals.hands
         self.frames = make_public_frames(game, self.hands.num_hands)
-        preflop = game.cards.bucket_hands(0, PAIR_CARDS).astype(np.int32)
-        tables, scratch = evaluator_tables(), make_scratch()
-        deal_board(
-            make_state(seed), game.cards.tables, tables, preflop, PAIR_CARDS, 3, scratch, self.hands, self.ends.board
-        )
-        self.flop = scratch.deck[:3].tolist()
+        deal_board(make_state(seed), deals, self.ends.board)
+        self.flop = deals.scratch.deck[:3].tolist()
 
     def change(self, table: Array, hands: tuple[Hands, Hands], first: int, last: int) -> Array:
         after = table.copy()

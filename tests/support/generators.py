@@ -35,7 +35,6 @@ def definitions(draw, players=_PLAYERS, rounds=_ROUNDS, limit=None, stacks=_STAC
     blinds = tuple(draw(st.integers(0, min(stack, 10))) for stack in all_stacks)
     if all(blind == stack for blind, stack in zip(blinds, all_stacks)):
         blinds = (0, *blinds[1:])
-    raise_sizes = tuple(draw(st.integers(1, 20)) for _ in range(num_rounds)) if is_limit else ()
     most = st.integers(0, 5) if is_limit else st.one_of(st.just(255), st.integers(0, 5))
     num_board = tuple(draw(st.integers(0, 7 // num_rounds)) for _ in range(num_rounds))
     return GameDefinition(
@@ -44,7 +43,7 @@ def definitions(draw, players=_PLAYERS, rounds=_ROUNDS, limit=None, stacks=_STAC
         num_rounds=num_rounds,
         stacks=all_stacks,
         blinds=blinds,
-        raise_sizes=raise_sizes,
+        raise_sizes=tuple(draw(st.integers(1, 20)) for _ in range(num_rounds)) if is_limit else (),
         first_players=tuple(draw(st.integers(0, num_players - 1)) for _ in range(num_rounds)),
         max_raises=tuple(draw(most) for _ in range(num_rounds)),
         num_suits=4,

@@ -11,14 +11,11 @@ import pytest
 from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
+from tests.support.browser import open_browser
 from tests.support.network import ended
 from tests.support.places import ROOT
 from tests.support.web_server import SECONDS, serving, session_folder
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 SIZES = {"desktop": (1280, 860, "light"), "phone": (360, 740, "dark")}
 HUNL = find_definition("hunl")
 HANDS = """# name/game/hands/seed x hunl 2 0
@@ -29,15 +26,8 @@ STATE:0:r300c/cr600c/cc/cc:AsKs|7c7d/2c9hTs/3h/Kd:900|-900:Ann|<b>Bob</b>
 
 @pytest.fixture(scope="module")
 def browser():
-    if CHROMIUM is None:
-        pytest.skip("no chromium found: the table is not looked at in a real browser")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: the table is not looked at in a real browser"
-    )
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, "--disable-component-update"])
+    with open_browser("the table") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(params=list(SIZES))

@@ -26,11 +26,8 @@ from foldwise.matches.report.replay import position_names, replay_steps, street_
 from foldwise.matches.report.report import MatchReport, load_report, running_total
 from foldwise.matches.statistics import estimate
 from foldwise.matches.table.log import parse_state_line, read_log
+from tests.support.browser import open_browser
 from tests.support.places import CONFIGS
-
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 
 
 @pytest.fixture(scope="module")
@@ -327,16 +324,8 @@ def test_charts():
 
 @pytest.fixture(scope="module")
 def browser():
-    if CHROMIUM is None:
-        pytest.skip("no chromium found: the page is not looked at in a real browser")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: the page is not looked at in a real browser"
-    )
-    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*flags, "--disable-component-update"])
+    with open_browser("the page") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

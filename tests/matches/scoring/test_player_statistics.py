@@ -28,16 +28,16 @@ def test_counts():
     assert (bob.later_bets, bob.later_calls) == (1, 0)
     assert (ann.saw_second, ann.showdowns, ann.won_showdowns) == (2, 2, 1)
     assert (ann.chips, bob.chips) == (1400.0, -1400.0)
-    shown = ann.as_dict(100)
+    shown = ann.record(100)
     assert shown["vpip"] == pytest.approx(0.75)
     assert shown["pfr"] == pytest.approx(0.25)
     assert shown["aggression"] == pytest.approx(1.0)
     assert shown["wtsd"] == pytest.approx(1.0)
     assert shown["mean_mbb"] == pytest.approx(3500.0)
-    assert bob.as_dict(100)["aggression"] is None
+    assert bob.record(100)["aggression"] is None
 
 
 def test_blinds_alone_are_not_voluntary():
     (one, other) = player_statistics([parse_state_line("STATE:0:f:2c3d|AhAd:50|-50:Ann|Bob", HUNL)])
     assert (one.voluntary, other.voluntary, one.saw_second) == (0, 0, 0)
-    assert one.as_dict(100)["wtsd"] is None
+    assert one.record(100)["wtsd"] is None

@@ -3,7 +3,6 @@
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,23 +25,19 @@ from foldwise.solver.sampling.public_chance import (
 )
 from foldwise.solver.sampling.public_deal_kernels import hands_of_part
 from foldwise.solver.sampling.public_kernels import Hands, PublicEnds
-from tests.oracles.naive_solver import Script, full_width_update, matched, naive_game, read_table, runs, small_game
+from tests.oracles.naive_solver import (
+    Script,
+    full_width_update,
+    matched,
+    mean_change,
+    naive_game,
+    random_table,
+    read_table,
+    small_game,
+)
 from tests.support.coarse_holdem import Board, coarse_two_limit
 
 Array = npt.NDArray[np.float64]
-
-
-def random_table(game: AbstractGame, seed: int) -> Array:
-    """Regrets of both signs, sums of zero."""
-    rng = np.random.default_rng(seed)
-    table = np.zeros(2 * game.num_entries)
-    for at in np.flatnonzero(game.tree.nodes["kind"] == DECISION):
-        node = game.tree.nodes[at]
-        n = int(node["num_children"])
-        for bucket in range(game.deals.num_buckets[node["street"], node["player"]]):
-            row = 2 * (int(node["base"]) + bucket * n)
-            table[row : row + n] = rng.normal(size=n)
-    return table
 
 
 @pytest.fixture
@@ -63,29 +58,20 @@ def expected_change(game: AbstractGame, table: Array, sampler: str, traverser: i
     nodes = [SimpleNamespace(**dict(zip(game.tree.nodes.dtype.names, node))) for node in game.tree.nodes.tolist()]
     frames = make_public_frames(game, parts.weight.shape[2])
     single = make_hands(1, game.num_streets)
-    change, num_runs, probability = np.zeros_like(table), 0, 0.0
-    for part, weight in enumerate(parts.probability):
+
+    def walk_on(part: int, after: Array, script: Script) -> None:
         hands = tuple(public_deal_kernels.hands_of_part(parts, part, player) for player in range(2))
         empty = make_ends(5)
         ends = PublicEnds(empty.board, empty.sums, 1.0, parts.fold[part], parts.settle[part])
-        after = table.copy()
+        if sampler == "pcs":
+            public_kernels.walk_public(nodes, after, hands, ends, 0, 2, 1.0, -inf, frames)
+        else:
+            narrowed = traverser if sampler == "spcs" else 1 - traverser
+            one = public_kernels.draw_hand(hands[narrowed], script, single)
+            both = (hands[0], one) if narrowed == 1 else (one, hands[1])
+            public_kernels.walk_public(nodes, after, both, ends, traverser, traverser + 1, 1.0, -inf, frames)
 
-        def run(script: Script, hands: Any = hands, ends: PublicEnds = ends, after: Array = after) -> None:
-            after[:] = table
-            if sampler == "pcs":
-                public_kernels.walk_public(nodes, after, hands, ends, 0, 2, 1.0, -inf, frames)
-            else:
-                narrowed = traverser if sampler == "spcs" else 1 - traverser
-                one = public_kernels.draw_hand(hands[narrowed], script, single)
-                both = (hands[0], one) if narrowed == 1 else (one, hands[1])
-                public_kernels.walk_public(nodes, after, both, ends, traverser, traverser + 1, 1.0, -inf, frames)
-
-        for script in runs(run):
-            change += weight * script.probability * (after - table)
-            probability += weight * script.probability
-            num_runs += 1
-    assert probability == pytest.approx(1.0, abs=1e-12)
-    return change, num_runs
+    return mean_change(table, parts.probability, walk_on)
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -29,22 +29,14 @@ from tests.oracles.naive_solver import (
     Table,
     full_width_update,
     matched,
+    mean_change,
     naive_game,
+    random_table,
     read_table,
-    runs,
     small_game,
 )
 
-PLAIN = WalkOptions(
-    sum_weight=1.0,
-    regret_floor=-inf,
-    prune_below=-inf,
-    prune_share=0.0,
-    epsilon=0.5,
-    tau=1000.0,
-    beta=0.0,
-    sum_scale=1.0,
-)
+PLAIN = WalkOptions(epsilon=0.5, tau=1000.0)
 SAMPLERS = ("chance", "external", "outcome", "average")
 Array = npt.NDArray[np.float64]
 
@@ -83,40 +75,17 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling_kernels, "next_uniform", lambda script: script.uniform())
 
 
-def random_table(game: AbstractGame, seed: int) -> Array:
-    """Regrets of both signs, so that some actions have probability zero, and sums that are no strategy's."""
-    rng = np.random.default_rng(seed)
-    table = np.empty(2 * game.num_entries)
-    nodes = game.tree.nodes
-    for at in np.flatnonzero(nodes["kind"] == DECISION):
-        n = int(nodes[at]["num_children"])
-        for bucket in range(game.deals.num_buckets[nodes[at]["street"], nodes[at]["player"]]):
-            row = 2 * (int(nodes[at]["base"]) + bucket * n)
-            table[row : row + n] = rng.normal(size=n)
-            table[row + n : row + 2 * n] = rng.exponential(size=n)
-    return table
-
-
 def expected_change(
     sampler: str, game: AbstractGame, table: Array, traverser: int, options: WalkOptions
 ) -> tuple[Array, int]:
     """The mean change of the table over every deal and every choice, by their probabilities; and how many runs."""
     joint = game.deals.joint
     assert joint is not None
-    change, num_runs, probability = np.zeros_like(table), 0, 0.0
-    for category, weight in enumerate(joint.probability):
-        after = table.copy()
 
-        def run(script: Script, category: int = category, after: Array = after) -> None:
-            after[:] = table
-            walk(sampler, game, after, category, traverser, options, script)
+    def walk_on(category: int, after: Array, script: Script) -> None:
+        walk(sampler, game, after, category, traverser, options, script)
 
-        for script in runs(run):
-            change += weight * script.probability * (after - table)
-            probability += weight * script.probability
-            num_runs += 1
-    assert probability == pytest.approx(1.0, abs=1e-12)
-    return change, num_runs
+    return mean_change(table, joint.probability, walk_on)
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import comb, log
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -30,12 +30,13 @@ from foldwise.solver.sampling import (
 from foldwise.solver.sampling.public_chance import make_ends, make_hands, split_by_public_chance
 from foldwise.solver.sampling.sampling_policy_kernels import SamplingRules, SamplingStep, explore
 from foldwise.solver.sampling.vector_sampling import VectorSampling, make_rules, make_sampling_frames, make_steps
-from foldwise.solver.sampling.vector_sampling_kernels import SEMIVECTOR, VALUE, VECTOR, walk_form
+from foldwise.solver.sampling.vector_sampling_kernels import SEMIVECTOR, VALUE, VECTOR, SampledTables, walk_form
 from tests.oracles.naive_solver import (
     Script,
     full_width_update,
     matched,
     naive_game,
+    random_table,
     read_table,
     runs,
     small_game,
@@ -87,39 +88,12 @@ class Walks:
 
             def run(script: Script, hands: Any = hands, ends: Any = ends, updates: Array = updates) -> None:
                 updates[:] = 0.0
-                vector_sampling_kernels.walk_form(
-                    self._nodes,
-                    self._table,
-                    updates,
-                    self._counts,
-                    self._counts.copy(),
-                    self._rules,
-                    STEP,
-                    hands,
-                    ends,
-                    self._singles,
-                    self._form,
-                    traverser,
-                    self._frames,
-                    script,
-                )
+                tables = SampledTables(cast(Any, self._nodes), self._table, updates, self._counts, self._counts.copy())
+                form = self._singles, self._form, traverser
+                vector_sampling_kernels.walk_form(tables, self._rules, STEP, hands, ends, *form, self._frames, script)
 
             for script in runs(run):
                 yield float(chance) * script.probability, updates
-
-
-def random_table(game: AbstractGame, seed: int, least: float) -> Array:
-    """Regrets from a normal distribution but at least so large: below zero, some actions have no probability."""
-    rng = np.random.default_rng(seed)
-    table = np.empty(2 * game.num_entries)
-    nodes = game.tree.nodes
-    for at in np.flatnonzero(nodes["kind"] == DECISION):
-        n = int(nodes[at]["num_children"])
-        for bucket in range(game.deals.num_buckets[nodes[at]["street"], nodes[at]["player"]]):
-            row = 2 * (int(nodes[at]["base"]) + bucket * n)
-            table[row : row + n] = np.maximum(rng.normal(size=n), least)
-            table[row + n : row + 2 * n] = rng.exponential(size=n)
-    return table
 
 
 def expected_change(sampler: str, game: AbstractGame, table: Array, rules: SamplingRules, traverser: int) -> Array:
@@ -382,22 +356,8 @@ def test_mean_updates_on_a_board_are_those_of_public_chance_sampling(form: str, 
     found = []
     for _ in range(batches):
         updates = np.zeros_like(table)
-        add_walks(
-            each,
-            game.tree.nodes,
-            table,
-            updates,
-            counts,
-            rules,
-            STEP,
-            (board.hands, board.hands),
-            board.ends,
-            singles,
-            FORMS[form],
-            traverser,
-            frames,
-            walks_rng,
-        )
+        tables, hands = SampledTables(game.tree.nodes, table, updates, counts, counts), (board.hands, board.hands)
+        add_walks(each, tables, rules, STEP, hands, board.ends, singles, FORMS[form], traverser, frames, walks_rng)
         found.append(regrets_of(game, updates) / each)
     error = np.std(found, axis=0, ddof=1) / batches**0.5
     assert (np.abs(np.mean(found, axis=0) - wanted) <= 5.0 * error + 1e-12).all()
@@ -405,11 +365,9 @@ def test_mean_updates_on_a_board_are_those_of_public_chance_sampling(form: str, 
 
 
 @numba.njit
-def add_walks(count, nodes, table, updates, counts, rules, step, hands, ends, singles, form, traverser, frames, rng):
+def add_walks(count, tables, rules, step, hands, ends, singles, form, traverser, frames, rng):
     for _ in range(count):
-        walk_form(
-            nodes, table, updates, counts, counts, rules, step, hands, ends, singles, form, traverser, frames, rng
-        )
+        walk_form(tables, rules, step, hands, ends, singles, form, traverser, frames, rng)
 
 
 def regrets_of(game: AbstractGame, table: Array) -> Array:
