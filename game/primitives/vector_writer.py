@@ -37,8 +37,11 @@ class VectorWriter:
         return self._index(number)
 
     def data(self, number):
-        """Address of an array's first element."""
-        make = self._context.make_array(self._signature.args[number])
+        """Address of an array's first element; what follows it there must be the rest of it."""
+        kind = self._signature.args[number]
+        if kind.layout != "C":
+            raise TypeError(f"{kind}: expected a contiguous array")
+        make = self._context.make_array(kind)
         return make(self._context, self._builder, self._arguments[number]).data
 
     def place(self, places, at):
