@@ -287,7 +287,7 @@ def test_access_token_and_how_many_sessions_it_gives(tmp_path):
     [
         (["--bind", "0.0.0.0"], "give --token"),
         (["--token", "short"], "at least 8"),
-        (["--search", "wild"], "expected off, fast"),
+        (["--search", "wild"], "expected auto, off, fast"),
         (["/nowhere"], "no such folder"),
         (["--bind", "300.1.1.1", "--token", "auto"], "cannot listen"),
     ],
