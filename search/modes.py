@@ -79,7 +79,7 @@ MODES: Final = {
         Mode(
             "fast",
             (_NO_ALL_IN, _POT_AND_ALL_IN, _SHALLOW),
-            turn=Budget(300e6, 8, 80),
+            turn=Budget(230e6, 8, 80),
             river=Budget(60e6, 50, 300),
         ),
         Mode(
