@@ -1,4 +1,4 @@
-"""How well each search mode solves a turn, by size of the pot: `python benchmarks/search_modes.py --modes fast normal`.
+"""How well each search mode solves a turn, by size of the pot: `python benchmarks/search_modes.py [--save]`.
 
 All hands in both ranges, no gadget, board Ah7d2c9s. The time is CPU time of all threads.
 """
@@ -7,6 +7,7 @@ import argparse
 import time
 
 import numpy as np
+from papers.record import Cell, add_save, save, significant
 
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.cards import parse_cards
@@ -24,8 +25,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--modes", nargs="+", default=["fast", "normal"])
     parser.add_argument("--threads", type=int, default=2)
+    add_save(parser)
     arguments = parser.parse_args()
     workspace = Workspace()
+    rows: list[list[Cell]] = []
     for name in arguments.modes:
         for pot, line in POTS.items():
             root = BettingState(find_definition("hunl"))
@@ -54,6 +57,14 @@ def main() -> None:
                 f"{visits} visits, {100 * lost / pot_chips:.2f}% of the pot, {seconds:.2f} CPU-s, {waited:.2f} s",
                 flush=True,
             )
+            percent = significant(100 * lost / pot_chips, 2)
+            rows.append(
+                [name, f"{pot}, {pot_chips:,}", round(depth_in_pots(root), 1), percent, visits, round(seconds, 1)]
+            )
+    if arguments.save:
+        title = "How exploitable a turn is left, all hands in both ranges, board Ah7d2c9s"
+        columns = ["mode", "pot, chips", "behind, pots", "% of the pot", "visits", "CPU-s"]
+        save("search_modes", title, columns, rows, None)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def _menu(turn: str, river: str, num_rounds: int) -> BetMenu:
     return BetMenu(sizes=(streets, streets), all_in_share=_ALL_IN_SHARE)
 
 
-_NO_ALL_IN: Final = Sizes(12.0, "f c 1p | f c 1p | f c a | f c", "f c 1p | f c 1p | f c")
+_NO_ALL_IN: Final = Sizes(6.0, "f c 1p | f c 1p | f c a | f c", "f c 1p | f c 1p | f c")
 _POT_AND_ALL_IN: Final = Sizes(2.5, "f c 1p a | f c 1p a | f c a | f c", "f c 1p a | f c a | f c")
 _SHALLOW: Final = Sizes(0.0, "f c 0.5p 1p a | f c a | f c", "f c 0.5p 1p a | f c a | f c")
 
@@ -79,7 +79,7 @@ MODES: Final = {
         Mode(
             "fast",
             (_NO_ALL_IN, _POT_AND_ALL_IN, _SHALLOW),
-            turn=Budget(230e6, 8, 80),
+            turn=Budget(170e6, 8, 80),
             river=Budget(60e6, 50, 300),
         ),
         Mode(
