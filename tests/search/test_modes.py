@@ -36,7 +36,7 @@ def test_every_mode_bets_in_every_pot_and_ends(name):
 
 def test_a_fast_search_has_no_all_in_into_a_small_pot_and_one_into_a_large():
     fast = MODES["fast"]
-    for root, is_offered in ((LIMPED, False), (RAISED, False), (THREE_BET, True), (LARGE, True)):
+    for root, is_offered in ((LIMPED, False), (RAISED, False), (THREE_BET, False), (LARGE, True)):
         assert (Action(RAISE, 20_000) in legal_actions(root, fast.menu(root))) == is_offered
 
 
