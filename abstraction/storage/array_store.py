@@ -115,7 +115,10 @@ def map_file(path: Path, remedy: str = "write the folder again") -> npt.NDArray[
     check_plain(path, remedy)
     try:
         # Not np.load, which takes a file with a damaged first byte for an archive or a pickle.
-        return np.lib.format.open_memmap(path, mode="r")
+        try:
+            return np.lib.format.open_memmap(path, mode="r")
+        except SystemError:  # of Python 3.11's parser, which reads the header: it miscounts its depth now and then
+            return np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise FormatError(f"{str(path)!r} is missing: the folder is incomplete, {remedy}") from None
     except (ValueError, OSError, EOFError, SyntaxError, TypeError, OverflowError, tokenize.TokenError) as error:
