@@ -85,7 +85,7 @@ def check_folder(folder: Path) -> FolderCheck:
         path = folder / name
         if path.exists():
             check.files.add(path)
-            check.attempt(lambda work=work, path=path: work(check, path))  # type: ignore[misc]  # mypy cannot infer bound defaults
+            check.attempt(partial(work, check, path))
     if not check.files:
         raise DefinitionError(
             f"{str(folder)!r} is not a folder of ours: expected one of abstract, solve, match, compare, tournament or lbr"
@@ -105,7 +105,7 @@ def _check_arrays(check: FolderCheck, path: Path) -> _Arrays:
     """Every array of a manifest, in both checksums."""
     manifest = _Arrays.model_validate(_read_json(path))
     for entry in manifest.arrays.values():
-        check.attempt(lambda entry=entry: _check_array(check, path.parent, entry))  # type: ignore[misc]  # mypy cannot infer bound defaults
+        check.attempt(partial(_check_array, check, path.parent, entry))
     return manifest
 
 
