@@ -31,8 +31,11 @@ def seat_mode(mode: str, folder: Path, postprocess: str) -> str:
     from foldwise.abstraction.strategy import Strategy
     from foldwise.game.definition import parse_definition
     from foldwise.search.language import is_search
-    from foldwise.search.settings import seat_search
+    from foldwise.search.modes import MODES
+    from foldwise.search.settings import OFF, seat_search
 
+    if mode not in (AUTO, OFF, *MODES):
+        raise DefinitionError(f"--search {mode!r}: expected {AUTO}, {OFF}, {', '.join(MODES)}")
     if mode != AUTO:
         return mode
     definition = Strategy(folder).manifest.definition
