@@ -1,9 +1,9 @@
 """The pictures of docs/browser.md: every page of `foldwise serve` in a real browser, after some use.
 
-    python benchmarks/browser_pictures.py STRATEGY [-o DIR] [--all]
+    python benchmarks/browser_pictures.py STRATEGY [-o DIR]
 
-By default the pictures of the documentation are redrawn; with --all, every page at 1280 and at 360 pixels into DIR.
-The cards come from fixed seeds, so two runs with one strategy give the same hands.
+Every page at 1280 and at 360 pixels into DIR; by default the pictures of the documentation are redrawn. A match runs
+meanwhile, to be watched. The cards at the table come from a fixed seed: two runs with one strategy show the same hand.
 """
 
 import argparse
@@ -15,63 +15,45 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from foldwise.cli.main import main as foldwise
+from foldwise.cli.support.strategies import typed_folder
 
 PICTURES = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 _SIZES = {"desktop": (1280, 860), "phone": (360, 740)}
-_IN_DOCS = {
-    "play-desktop": "browser-play",
-    "play-phone": "browser-phone",
-    "explore-desktop": "browser-explore",
-    "review-desktop": "browser-review",
-    "watch-desktop": "browser-watch",
-    "train-desktop": "browser-train",
-}
+_ENDINGS = {"desktop": "", "phone": "-phone"}
 _COLOURS = 256
+_LEAST_WATCHED = 300  # hands of the running match
+_DRILLS = 5
+
+
+@contextlib.contextmanager
+def running(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """A command of ours as a process, until the block is left."""
+    command = [sys.executable, "-m", "foldwise.cli.main", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 @contextlib.contextmanager
 def serving(strategy: Path, folder: Path) -> Iterator[str]:
-    """A running server with two matches to watch."""
+    """A running server with two matches to watch: one that is over, and one that is being played."""
     runs = folder / "runs"
-    for name, opponent, hands in (("against-rules", "bot:strength", 1000), ("against-caller", "bot:call", 400)):
-        words = [
-            "match",
-            f"{strategy.name}=strategy:{strategy}",
-            opponent,
-            "--hands",
-            str(hands),
-            "-o",
-            str(runs / name),
-        ]
-        if foldwise(words):
-            sys.exit("the match could not be played")
-    words = [
-        "serve",
-        str(strategy),
-        "--port",
-        "0",
-        "--no-open",
-        "--json",
-        "-o",
-        str(folder / "s"),
-        "--matches",
-        str(runs),
-    ]
-    with subprocess.Popen(
-        [sys.executable, "-m", "foldwise.cli.main", *words], stdout=subprocess.PIPE, text=True
-    ) as server:
+    player = f"{strategy.name}=strategy:{strategy}"
+    if foldwise(["match", player, "bot:call", "--hands", "400", "-o", str(runs / "against-caller")]):
+        sys.exit("the match could not be played")
+    words = ["match", player, "bot:strength", "--hands", "100000", "--over", "tcp", "-o", str(runs / "against-rules")]
+    told = ["--port", "0", "--no-open", "--json", "-o", str(folder / "s"), "--matches", str(runs)]
+    with running(*words), running("serve", str(strategy), *told) as server:
         assert server.stdout is not None
-        try:
-            yield json.loads(server.stdout.readline())["url"]
-        finally:
-            server.terminate()
+        yield json.loads(server.stdout.readline())["url"]
 
 
 def sit_down(page: Page) -> None:
@@ -129,14 +111,26 @@ def review(page: Page) -> None:
 
 
 def watch(page: Page) -> None:
-    page.wait_for_selector("#watched-mean")
-    page.click("details summary")
+    page.click("[data-match]:has(.live)")
+    page.wait_for_function(
+        "least => Number((document.getElementById('watched-hands') || {textContent: '0'}).textContent.replaceAll(',', ''))"
+        " >= least && document.querySelector('.graph')",
+        arg=_LEAST_WATCHED,
+    )
+    page.click(".last-hands summary")
 
 
 def train(page: Page) -> None:
     page.wait_for_selector("[data-drill]")
-    page.select_option("#drill-kind", "turn")
+    page.select_option("#drill-street", "turn")
     page.wait_for_selector("text=turn, pot")
+    page.select_option("#drill-situation", "bet")
+    for _ in range(_DRILLS):
+        page.wait_for_selector("[data-drill=f]")
+        page.click("[data-drill=c]")
+        page.wait_for_selector("#verdict")
+        page.click("#next-drill")
+    page.wait_for_selector("[data-drill=f]")
     page.click("[data-drill=c]")
     page.wait_for_selector("#verdict")
     page.evaluate("scrollTo(0, 0)")
@@ -145,50 +139,41 @@ def train(page: Page) -> None:
 def shoot(page: Page, output: Path) -> None:
     page.wait_for_function("() => document.getAnimations().every((one) => one.playState === 'finished')")
     page.screenshot(path=output)
-    Image.open(output).convert("RGB").quantize(_COLOURS).save(output, optimize=True)
+    picture = Image.open(output).convert("RGB")
+    # An octree keeps small areas of a colour of their own, such as the ring around who is to act.
+    picture.quantize(_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(output, optimize=True)
     print(f"{output.name}: {output.stat().st_size // 1000} kB", flush=True)
 
 
-def all_pages(browser: Any, url: str, folder: Path) -> None:
+def all_pages(browser: Browser, url: str, folder: Path) -> None:
+    visits = {"play": play, "explore": explore, "review": review, "watch": watch, "train": train}
     for size, (width, height) in _SIZES.items():
         page = browser.new_context(viewport={"width": width, "height": height}).new_page()
-        page.set_default_timeout(300_000)
+        page.set_default_timeout(600_000)
         page.goto(url)
-        page.wait_for_selector("#sit")
-        shoot(page, folder / f"sit-{size}.png")
-        for name, visit in (
-            ("play", play),
-            ("explore", explore),
-            ("review", review),
-            ("watch", watch),
-            ("train", train),
-        ):
+        for name, visit in visits.items():
             if name != "play":
                 session = json.loads(page.evaluate("localStorage.getItem('session')"))
                 page.goto(f"{url}#{name}" + (f"?session={session}" if name == "review" else ""))
             visit(page)
-            shoot(page, folder / f"{name}-{size}.png")
+            shoot(page, folder / f"browser-{name}{_ENDINGS[size]}.png")
         page.context.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("strategy", type=Path)
+    parser.add_argument("strategy", type=typed_folder)
     parser.add_argument("-o", "--output", type=Path, default=PICTURES)
-    parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         sys.exit("no chromium found: install one to have its pictures")
     given.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="foldwise-pictures-") as name, sync_playwright() as driver:
-        folder = Path(name)
         browser = driver.chromium.launch(executable_path=chromium, args=_FLAGS)
-        with serving(given.strategy.resolve(), folder) as url:
-            all_pages(browser, url, given.output if given.all else folder)
+        with serving(given.strategy.resolve(), Path(name)) as url:
+            all_pages(browser, url, given.output)
         browser.close()
-        for shot, picture in ({} if given.all else _IN_DOCS).items():
-            shutil.move(folder / f"{shot}.png", given.output / f"{picture}.png")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ class PlayRoutes:
     async def _play(self, websocket: WebSocket) -> None:
         await websocket.accept()
         place: Place | None = None
-        flood = Flood(burst=40, rate=20)
+        flood = Flood(burst=300, rate=20)  # a quick hand at the table, and then some: only scripts send more
         try:
             while True:
                 text = await asyncio.wait_for(websocket.receive_text(), _SILENT_SECONDS)

@@ -77,6 +77,14 @@ def sit_down(page, speed="wait"):
     page.wait_for_selector("#call, #next")
 
 
+def hurry(page):
+    """The page's own pauses pass fifty times as fast: between a player's action and the answer, two thirds of the time."""
+    page.add_init_script(
+        "const wait = window.setTimeout; window.setTimeout = (work, time, ...more) => wait(work, time / 50, ...more);"
+    )
+    page.reload()
+
+
 def hands_played(page) -> int:
     return int(page.inner_text("#hands").replace(",", ""))
 
@@ -108,6 +116,8 @@ def check_totals(page, folder):
 
 
 def test_twenty_hands_by_mouse(page, folder):
+    hurry(page)
+    page.wait_for_selector("#sit")
     check_accessible(page)
     sit_down(page)
     turns = iter(range(10**6))
@@ -137,6 +147,7 @@ def test_twenty_hands_by_mouse(page, folder):
 
 
 def test_twenty_hands_by_keyboard(page, folder):
+    hurry(page)
     page.wait_for_selector("#sit")
     page.focus("#speed")
     for _ in range(4):  # "next hand when I say so", the last of the list
@@ -346,6 +357,41 @@ def test_train(page):
     page.keyboard.press("1")
     page.wait_for_selector("#verdict")
     assert page.inner_text("#drill-score dd >> nth=0") == "2"
+    rows = page.locator("#drill-kinds tbody tr td:nth-child(2)").all_inner_texts()
+    assert sum(map(int, rows)) == 2
     page.reload()
     page.wait_for_selector("[data-drill]")
     assert page.inner_text("#drill-score dd >> nth=0") == "2"
+    assert page.locator("#drill-kinds tbody tr td:nth-child(2)").all_inner_texts() == rows
+
+
+def test_a_kind_of_drill_is_chosen_and_kept(page):
+    page.click("nav >> text=Train")
+    page.wait_for_selector("[data-drill]")
+    with page.expect_response("**/page/drill"):
+        page.select_option("#drill-street", "turn")
+    with page.expect_response("**/page/drill"):
+        page.select_option("#drill-situation", "bet")
+    page.wait_for_selector("[data-drill=f]")
+    assert page.inner_text(".felt .pot").startswith("turn, pot ")
+    page.reload()
+    page.wait_for_selector("[data-drill=f]")
+    assert page.inner_text(".felt .pot").startswith("turn, pot ")
+    assert (page.input_value("#drill-street"), page.input_value("#drill-situation")) == ("turn", "bet")
+
+
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+def test_the_last_kind_of_drill_chosen_is_the_one_shown(page):
+    """The answer to the kind chosen first is late, and comes after that to the second."""
+    page.click("nav >> text=Train")
+    page.wait_for_selector("[data-drill]")
+    late = []
+    page.route("**/page/drill", lambda route: route.continue_() if late else late.append(route))
+    page.select_option("#drill-street", "preflop")
+    with page.expect_response("**/page/drill"):
+        page.select_option("#drill-street", "river")
+    page.wait_for_selector("text=river, pot")
+    with page.expect_response("**/page/drill"):
+        late[0].continue_()
+    page.evaluate("fetch('/page/opponents').then((answer) => answer.json())")  # comes after what was late
+    assert page.inner_text(".felt .pot").startswith("river, pot ")

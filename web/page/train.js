@@ -1,6 +1,11 @@
 // Drills: a spot, a choice, what it costs, and a score that is kept.
 import { ask, bars, cardFace, chips, el, keep, kept, option, percent, say, signed } from "./dom.js";
 
+const STREETS = { any: "any street", preflop: "preflop", flop: "flop", turn: "turn", river: "river" };
+const SITUATIONS = {
+  any: "any situation", first: "first to act", checked: "checked or called to me", bet: "facing a bet", raise: "facing a raise", "big-pot": "pot of 20 bb or more",
+};
+
 export function show(place) {
   const drills = new Drills(place);
   drills.start();
@@ -28,32 +33,44 @@ class Drills {
     }
     const chosen = kept("drill", {});
     this.strategy = el("select", { id: "drill-strategy" }, offered.map((one) => option(one.name, one.name, chosen.strategy)));
-    this.kind = el("select", { id: "drill-kind" }, ["any", "preflop", "flop", "turn", "river"].map((kind) => option(kind, kind === "any" ? "any street" : kind, chosen.kind)));
-    for (const control of [this.strategy, this.kind]) control.addEventListener("change", () => { keep("drill", { strategy: this.strategy.value, kind: this.kind.value }); this.ask(); });
-    this.score = el("dl", { class: "totals" });
+    const choice = (id, words, value) => el("select", { id }, Object.entries(words).map(([name, text]) => option(name, text, value)));
+    this.street = choice("drill-street", STREETS, chosen.street);
+    this.situation = choice("drill-situation", SITUATIONS, chosen.situation);
+    for (const control of [this.strategy, this.street, this.situation]) control.addEventListener("change", () => { keep("drill", this.wish()); this.ask(); });
+    this.score = el("dl", { class: "totals", id: "drill-score" });
+    this.kinds = el("div", { id: "drill-kinds" });
     this.spot = el("div", { class: "felt small-felt" });
     this.bar = el("div", { class: "bar", role: "group", "aria-label": "Your choice" });
     this.verdict = el("div", { "aria-live": "polite" });
     this.place.replaceChildren(el("div", { class: "columns" }, el("section", { "aria-label": "Spot" }, this.spot, this.bar, this.verdict),
-      el("section", { class: "panel", "aria-label": "Drills" }, el("h2", {}, "Drills"), el("div", { class: "fields" }, el("label", {}, "Strategy", this.strategy), el("label", {}, "Street", this.kind)),
-        this.score, el("p", { class: "small soft" }, "Spots come from the strategy playing itself. A choice costs the difference between the best action’s value and its own; less than 0.1 bb counts as good."))));
+      el("section", { class: "panel", "aria-label": "Drills" }, el("h2", {}, "Drills"), el("div", { class: "fields" }, el("label", {}, "Strategy", this.strategy), el("label", {}, "Street", this.street), el("label", {}, "Situation", this.situation)),
+        this.score, this.kinds, el("p", { class: "small soft" }, "Spots come from the strategy playing itself. A choice costs the difference between the best action’s value and its own; less than 0.1 bb counts as good."))));
     this.ask();
   }
 
+  wish() { return { strategy: this.strategy.value, street: this.street.value, situation: this.situation.value }; }
+
   async ask() {
+    const asked = this.asked = {}; // another choice may be made before the answer comes: the last one counts
+    this.now = null;
     say("");
     this.verdict.replaceChildren();
     this.bar.replaceChildren(el("div", { class: "waiting", role: "status" }, "Dealing …"));
     try {
-      const body = { strategy: this.strategy.value, kind: this.kind.value };
+      const body = this.wish();
       const trainee = kept("trainee", null);
       if (trainee) body.trainee = trainee;
-      this.now = await ask("/page/drill", body);
-      if (this.closed) return;
+      const found = await ask("/page/drill", body);
+      if (this.closed || this.asked !== asked) return;
+      this.now = found;
       this.done = null;
       keep("trainee", this.now.trainee);
       this.draw();
-    } catch (error) { say(error.message); this.bar.replaceChildren(); }
+    } catch (error) {
+      if (this.closed || this.asked !== asked) return;
+      say(error.message);
+      this.bar.replaceChildren();
+    }
   }
 
   draw() {
@@ -71,11 +88,13 @@ class Drills {
     const mean = score.drills ? score.given_up_bb / score.drills : 0;
     const rows = [["Drills", chips(score.drills)], ["Good choices", score.drills ? percent(score.best / score.drills) : "–"], ["Given up a drill", `${mean.toFixed(2)} bb`], ["Streak, longest", `${score.streak}, ${score.longest_streak}`]];
     this.score.replaceChildren(...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-    this.score.id = "drill-score";
+    const dearest = score.kinds.map((one) => ({ ...one, mean: one.given_up_bb / one.drills })).sort((one, other) => other.mean - one.mean);
+    this.kinds.replaceChildren(dearest.length ? el("table", {}, el("caption", {}, "By kind of spot, the dearest first"), el("thead", {}, el("tr", {}, ["Spot", "Drills", "bb a drill"].map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, dearest.map((one) => el("tr", {}, el("td", {}, `${one.street}, ${SITUATIONS[one.situation]}`), el("td", {}, chips(one.drills)), el("td", {}, one.mean.toFixed(2)))))) : "");
   }
 
   async answer(action) {
-    if (this.busy || this.done) return;
+    if (this.busy || this.done || !this.now) return;
     this.busy = true;
     try {
       const found = this.done = await ask("/page/answer", { drill: this.now.drill, action });
