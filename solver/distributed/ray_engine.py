@@ -7,6 +7,7 @@ and the other children, which have answered, need no rollback.
 """
 
 import ctypes
+import logging
 import os
 import signal
 import socket
@@ -18,6 +19,7 @@ from foldwise.game.errors import DefinitionError, ProtocolError
 from foldwise.solver.distributed.child import ChildSpec, make_child
 from foldwise.solver.distributed.ray_watchdog import Watchdog, processes_below
 
+_LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1  # Linux, linux/prctl.h
 _QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 _LOCAL = "local"  # a cluster of our own on this machine
@@ -61,6 +63,17 @@ def _keep_to_this_machine() -> None:
 
     os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
     ray_constants.ENABLE_RAY_CLUSTER = False
+
+
+def keep_off_standard_output() -> None:
+    """Log what Ray's daemons report, such as a lost host: Ray prints it, told to be quiet or not, amid a command's JSON."""
+    from ray._private import worker
+
+    def log(data: dict[str, Any], ignore_prefix: bool) -> None:
+        for line in data["lines"]:
+            _LOG.warning("Ray: %s", line)
+
+    worker.print_to_stdstream = log
 
 
 def _no_cluster(address: str, reason: str) -> DefinitionError:
@@ -109,6 +122,7 @@ class RayEngine:
     def _connect(self, address: str, cores: int) -> None:
         ray = self._ray
         check_address(address)
+        keep_off_standard_output()
         try:
             if address == _LOCAL:
                 self._start_own(cores)

@@ -7,8 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.distributed.child import card_game
-from foldwise.solver.distributed.ray_engine import check_address
+from foldwise.solver.distributed.ray_engine import check_address, keep_off_standard_output
 from foldwise.solver.distributed.run import DistributedRun
 from tests.support.clustered_cards import clustered_cards, clustered_config
 from tests.support.places import CONFIGS, ROOT
@@ -86,6 +88,27 @@ def test_a_port_that_says_nothing_is_no_cluster(monkeypatch: pytest.MonkeyPatch)
     silent = socket.create_server(("127.0.0.1", 0))
     with silent, pytest.raises(DefinitionError, match=r"no answer within 0.2 s.*start one"):
         check_address(f"127.0.0.1:{silent.getsockname()[1]}")
+
+
+def test_what_ray_reports_is_logged_and_not_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ray's own loop over its daemons' reports: printed, the report of a lost host would stand amid a command's JSON."""
+    from ray._private import worker
+
+    monkeypatch.setattr(worker, "print_to_stdstream", worker.print_to_stdstream)  # put back afterwards
+    keep_off_standard_output()
+    stop = threading.Event()
+
+    def poll() -> tuple[None, dict[str, object]]:
+        stop.set()
+        return None, {"job_id": None, "error_message": "a host is gone"}
+
+    job = SimpleNamespace(binary=lambda: b"job")
+    subscriber = SimpleNamespace(subscribe=lambda: None, poll=poll)
+    worker.listen_error_messages(SimpleNamespace(gcs_error_subscriber=subscriber, current_job_id=job), stop)
+    assert capsys.readouterr().out == ""
+    assert "a host is gone" in caplog.text
 
 
 def wait_until_gone(processes: set[int]) -> None:
