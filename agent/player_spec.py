@@ -108,7 +108,9 @@ def as_player(player: PlayerSpec | str) -> PlayerSpec:
 def check_alias(alias: str) -> None:
     """Raise `DefinitionError` for a name that a log cannot hold."""
     if _ALIAS.fullmatch(alias) is None:
-        raise DefinitionError(f"name {alias!r} of a player: expected up to 40 letters, digits, dots, _, + and -")
+        raise DefinitionError(
+            f"name {alias!r} of a player: expected up to 40 of a to z, A to Z, digits, dots, _, + and -"
+        )
 
 
 def _translation(text: str) -> Translation | None:

@@ -1,7 +1,6 @@
 """`foldwise compare`: variants of one strategy x opponents, on the same deals."""
 
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,9 +266,9 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tup
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
     from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
+    from foldwise.matches.result_file import write_result
 
-    with written_whole(output / "comparison.json") as file:
-        file.write(json.dumps(result, indent=1) + "\n")
+    write_result(output / "comparison.json", result)
     with written_whole(output / "comparison.csv") as file:
         writer = csv.writer(file)
         known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")

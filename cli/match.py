@@ -48,7 +48,10 @@ class MatchRequest:
     ] = None
     boards: BoardsOption = None
     game: Annotated[
-        str | None, typer.Option(help="A two-player game's name, or the path of a .game file; by default hunl.")
+        str | None,
+        typer.Option(
+            help="A two-player game's name, or the path of a .game file; by default that of the first strategy, else hunl."
+        ),
     ] = None
     over: Annotated[
         str | None,
@@ -146,7 +149,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.cli.support.counts import hands_or_boards
     from foldwise.cli.support.players import typed_players
-    from foldwise.cli.support.table_game import table_definition
+    from foldwise.cli.support.table_game import players_game
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
     from foldwise.search.players import check_player
@@ -161,7 +164,8 @@ def _plan(request: MatchRequest) -> "MatchPlan":
         raise DefinitionError(f"--over {over!r}: expected tcp or memory")
     for player in (first, second):
         check_player(player, over == "tcp")
-    score, game = request.score or "chips", request.game or "hunl"
+    game, definition = players_game(request.game, (first, second))
+    score = request.score or "chips"
     check_score(score, (first, second))
     if request.all_in_ev and score != "chips":
         raise DefinitionError(f"--all-in-ev with --score {score}: each scores the hands its own way; give one")
@@ -170,7 +174,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
     return MatchPlan(
         players=(first, second),
         game=_game_name(game),
-        definition=table_definition(game).to_text(),
+        definition=definition.to_text(),
         hands=hands_or_boards(request.hands, request.boards, score, 3000),
         seed=(request.seed or 0) % 2**32,
         repeat=request.repeat or (1000 if request.until_ci is not None else 1),

@@ -1,7 +1,6 @@
 """`foldwise tournament`: the cross table of all pairs."""
 
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -105,23 +104,15 @@ def tournament(request: TournamentRequest) -> None:
 
 def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
-    from foldwise.agent.player_spec import PlayerKind
-    from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.cli.support.counts import hands_or_boards
     from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
-    from foldwise.cli.support.table_game import table_definition
+    from foldwise.cli.support.table_game import players_game
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
-    strategies = [player for player in players if player.kind == PlayerKind.STRATEGY]
-    if request.game is None and strategies:
-        opened = OpenStrategy(strategies[0].folder)
-        game, definition = opened.strategy.manifest.game, opened.definition
-    else:
-        game = request.game or "hunl"
-        definition = table_definition(game)
+    game, definition = players_game(request.game, players)
     open_output(request.output, "tournament.json", request.resume, request.overwrite)
     if request.output is not None:
         check_writable(request.output)
@@ -156,9 +147,9 @@ def _show(result: TournamentResult) -> None:
 
 def _write(output: Path, result: TournamentResult) -> None:
     from foldwise.abstraction.storage.whole_file import written_whole
+    from foldwise.matches.result_file import write_result
 
-    with written_whole(output / "tournament.json") as file:
-        file.write(json.dumps(result, indent=1) + "\n")
+    write_result(output / "tournament.json", result)
     with written_whole(output / "tournament.csv") as file:
         writer = csv.writer(file)
         writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])

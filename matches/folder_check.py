@@ -23,6 +23,7 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
 from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, Job
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
+from foldwise.matches.result_file import check_result
 from foldwise.matches.scoring.lbr_run import LBR_FILE
 from foldwise.matches.scoring.log_scores import check_values
 from foldwise.matches.table.hand import score_line
@@ -215,8 +216,7 @@ def _check_job(check: FolderCheck, path: Path) -> None:
 def _check_result(check: FolderCheck, path: Path) -> None:
     if path.name != RESULT_FILE and "comparison" not in check.kinds:
         check.kinds.append(path.stem)
-    if not isinstance(_read_json(path), dict):
-        raise FormatError(f"{str(path)!r}: expected one JSON object")
+    check.attempt(partial(check_result, path))
     for cell in sorted((path.parent / CELLS_FOLDER).glob("*.npy")):
         check.files.add(cell)
         check.attempt(partial(read_cell, cell))

@@ -105,7 +105,7 @@ def test_what_is_no_player_is_refused_in_one_line(text):
 
 @pytest.mark.parametrize("alias", ["a b", "a/b", "a=b", "a|b", "ä", "x" * 41])
 def test_names_that_could_not_stand_in_a_log_are_refused(alias):
-    with pytest.raises(DefinitionError, match="expected up to 40 letters"):
+    with pytest.raises(DefinitionError, match="expected up to 40 of a to z"):
         parse_player(f"{alias}=bot:call")
 
 

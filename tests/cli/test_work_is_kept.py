@@ -150,6 +150,19 @@ def test_a_resumed_match_is_the_one_in_the_folder(tmp_path, capsys):
     assert "give the folder of the match" in refused(capsys, "match", "--resume")
 
 
+def test_a_match_is_of_its_strategies_game_and_a_refused_one_leaves_no_folder(leduc, tmp_path, capsys):
+    """Without --game the strategy's game is played; with another one nothing is written that would block the next try."""
+    folder = tmp_path / "match"
+    err = refused(capsys, "match", leduc, "bot:call", "--game", "hunl", "--hands", 5, "-o", folder)
+    assert "player 'strategy:leduc' was solved for leduc, and the game to play is hunl: give" in err
+    assert not (folder / "match.json").exists()
+    err = refused(capsys, "tournament", leduc, "bot:call", "--game", "kuhn", "--hands", 5)
+    assert "was solved for leduc, and the game to play is kuhn" in err
+    found = result(capsys, "match", leduc, "bot:call", "--hands", 5, "-o", folder)
+    assert (found["game"], found["hands"]) == ("leduc", 10)
+    assert result(capsys, "match", leduc, "bot:call", "-o", folder, "--resume")["mean_mbb"] == found["mean_mbb"]
+
+
 def test_old_spellings_work_and_say_so(tmp_path, capsys):
     folder = tmp_path / "match"
     assert main(["match", "bot:fold", "bot:raise", "--hands", "10", "--jobs", "1", "-o", str(folder)]) == 0

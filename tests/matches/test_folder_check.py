@@ -126,6 +126,26 @@ def test_cells_and_results(tmp_path, capsys):
     assert found["kind"] == "tournament" and "is not JSON" in found["problems"][0]
 
 
+@pytest.mark.parametrize("command", ["match", "tournament", "compare"])
+def test_a_changed_digit_in_a_result(command, run, tmp_path, capsys):
+    words = ["bot:call", "bot:random", "--game", "leduc"]
+    if command == "compare":
+        words = [str(run), "--opponents", "bot:call"]
+    assert main([command, *words, "--hands", "30", "-o", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    assert verify(tmp_path / "run", capsys)["ok"]
+    name = {"match": "result", "tournament": "tournament", "compare": "comparison"}[command]
+    path = tmp_path / "run" / f"{name}.json"
+    result = json.loads(path.read_text())
+    path.write_text(json.dumps({**result, "seed": 1 + result["seed"]}))
+    (problem,) = verify(tmp_path / "run", capsys)["problems"]
+    assert path.name in problem and "checksum is another" in problem
+    result.pop("checksum")
+    path.write_text(json.dumps(result))
+    (problem,) = verify(tmp_path / "run", capsys)["problems"]
+    assert "from before results had one" in problem
+
+
 def test_a_run_of_local_best_response(tmp_path, capsys):
     response = LocalBestResponse(made_player(short_hunl(2000), "f c 1p a | f c a", seed=2), LbrSettings("fcpa", 3))
     run_lbr(response, 4, 9, 1, None, {"bets": "fcpa"}, tmp_path)
