@@ -16,6 +16,7 @@ from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.language import parse_steps
+from foldwise.search.modes import bet_menu, depth_in_pots
 from foldwise.search.player import SearchPlayer
 
 
@@ -31,6 +32,10 @@ def main() -> None:
     parser.add_argument(
         "--tree-sizes", action="store_true", help="search with all bet sizes of the tree, not the mode's"
     )
+    parser.add_argument(
+        "--depth", type=float, nargs=2, metavar="POTS", help="only roots with so much behind, from and below, in pots"
+    )
+    parser.add_argument("--sizes", nargs=2, metavar=("TURN", "RIVER"), help="bet sizes instead of the mode's")
     parser.add_argument("--record", default="search_roots", help="name of the record that --save writes")
     add_save(parser)
     arguments = parser.parse_args()
@@ -39,11 +44,16 @@ def main() -> None:
     table = opened.player(Pipeline(), arguments.seed)
     bets = opened.strategy.abstraction_config().bets
     roots = list(turn_roots(table, arguments.seed, arguments.hands))
+    if arguments.depth is not None:
+        least, below = arguments.depth
+        roots = [root for root in roots if least <= depth_in_pots(root.betting) < below]
     print(f"{len(roots)} roots of {arguments.hands} hands")
     for text in arguments.variants:
         steps = parse_steps(text)
         assert steps.search is not None
         menu = bets.menu() if arguments.tree_sizes and bets is not None else None
+        if arguments.sizes is not None:
+            menu = bet_menu(*arguments.sizes, opened.definition.num_rounds)
         search = SearchPlayer(opened.player(steps.pipeline, arguments.seed), steps.pipeline, steps.search, menu=menu)
         search.warm_up()
         match = RootMatch(search, table, arguments.rivers, seed=arguments.seed)
@@ -65,10 +75,13 @@ def main() -> None:
         rows.append([text, by_root_cell, by_hand, search.report.solves, round(time.process_time() - start)])
     if arguments.save:
         with_sizes = " with the tree's bet sizes" if arguments.tree_sizes else ""
+        if arguments.sizes is not None:
+            with_sizes = f" with `{arguments.sizes[0]}` on the turn and `{arguments.sizes[1]}` on the river"
+        at_depth = "" if arguments.depth is None else " with {:g} to {:g} pots behind".format(*arguments.depth)
         save(
             arguments.record,
-            f"What search{with_sizes} wins from its own tables: {len(roots)} turn roots of {arguments.hands} hands, both "
-            f"seats, {arguments.rivers} rivers an ending; {made_by(opened)}",
+            f"What search{with_sizes} wins from its own tables: {len(roots)} turn roots{at_depth} of {arguments.hands} "
+            f"hands, both seats, {arguments.rivers} rivers an ending; {made_by(opened)}",
             ["player", "mbb a root", "mbb/h", "solves", "CPU-s"],
             rows,
             seeds=1,

@@ -53,7 +53,7 @@ class Mode:
         """Bet sizes of the solve from a street's root."""
         depth = depth_in_pots(root)
         found = next((sizes for sizes in self.sizes if depth >= sizes.least_depth_pots), self.sizes[-1])
-        return _menu(found.turn, found.river, root.definition.num_rounds)
+        return bet_menu(found.turn, found.river, root.definition.num_rounds)
 
 
 def depth_in_pots(root: BettingState) -> float:
@@ -63,7 +63,8 @@ def depth_in_pots(root: BettingState) -> float:
 
 
 @lru_cache(maxsize=64)
-def _menu(turn: str, river: str, num_rounds: int) -> BetMenu:
+def bet_menu(turn: str, river: str, num_rounds: int) -> BetMenu:
+    """Sizes of a turn and its rivers, as a config writes them."""
     texts = [river] * (num_rounds - 2) + [turn, river]  # streets before the turn are never solved
     streets = tuple(map(parse_sizes, texts))
     return BetMenu(sizes=(streets, streets), all_in_share=_ALL_IN_SHARE)
