@@ -1,67 +1,135 @@
-"""What changes of a preset are worth: each is solved over the same number of nodes, then measured by local best response.
+"""What presets, and changes of them, are worth on both sides: what each wins from another, and loses to local best response.
 
-Usage: python benchmarks/presets.py [--nodes 2e9] [--hands 5000] [--from turn preflop] CONFIG[,KEY=VALUE...] ...
+Usage: python benchmarks/presets.py CONFIG[@NODES][,KEY=VALUE...] ... [--against PRESET] [--averages start half]
 
-    python benchmarks/presets.py configs/hunl-tiny.toml configs/hunl-small.toml,solver.skip_iterations=0
+    python benchmarks/presets.py configs/hunl-tiny.toml 'configs/hunl-small.toml@4e9,solver.skip_iterations=0'
 
-or, without solving, strategy folders that exist. Printed in mbb/h with 95% intervals, all on the same deals. Published
-for fcpa from the turn (Lisy and Bowling 2017): Slumbot 2016 4,020, Hyperborean 2014 3,852, Act1 2016 2,597, a bot
-without card abstraction -536; folding every hand loses 750.
+Each is solved over the same number of nodes unless it names its own; strategy folders are measured as they are. With
+--averages, the average of the whole run and of its later parts are rows of their own. All in mbb/h with 95% intervals, on the
+same boards and deals; a figure that is in OUTPUT/measured.json is not measured again. Published for fcpa from the turn (Lisy and Bowling 2017): Slumbot 2016 4,020, Hyperborean 2014 3,852,
+Act1 2016 2,597, a bot without card abstraction -536; folding every hand loses 750.
 """
 
 import argparse
+import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from foldwise.cli.lbr import LbrRequest, measure
-from foldwise.cli.main import main as foldwise
+from papers.record import Cell, add_save, save
+from printed import printed
 
-_SAMPLES = {"preflop": 300}  # boards for an equity before the flop, where they are many
+_KEPT = "measured.json"
+_SAMPLES = {"preflop": "300"}  # boards for an equity before the flop, where they are many
+_PARTS = {"start": "all", "third": "the later two thirds", "half": "the later half", "two-thirds": "the later third"}
 
 
-def solve(text: str, nodes: str, folder: Path) -> None:
+@dataclass(frozen=True)
+class Preset:
+    """A strategy to measure."""
+
+    name: str
+    folder: Path
+    nodes: int
+    average: str
+
+
+def solved(text: str, nodes: str, seed: int, output: Path) -> tuple[str, Path]:
+    """A preset's name and folder; it is solved there unless it has been."""
+    if (Path(text) / "manifest.json").exists():
+        return Path(text).name, Path(text)
     config, *changes = text.split(",")
-    arguments = ["solve", config, "-o", str(folder), "--nodes", nodes]
-    for change in changes:
-        arguments += ["--set", change]
-    if foldwise(arguments) != 0:
-        raise SystemExit(f"{text}: not solved")
+    config, _, own_nodes = config.partition("@")
+    name = ", ".join([Path(config).stem, *changes])
+    plain = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
+    folder = output / f"{plain}-{own_nodes or nodes}"
+    if not (folder / "manifest.json").exists():
+        options = [word for change in changes for word in ("--set", change)]
+        printed("solve", config, "-o", str(folder), "--nodes", own_nodes or nodes, "--seed", str(seed), *options)
+    return name, folder
+
+
+def averaged(name: str, folder: Path, part: str) -> Preset:
+    """The average from a part of a run on."""
+    found = folder if part == "start" else folder.with_name(f"{folder.name}-{part}")
+    if not (found / "manifest.json").exists():
+        printed("average", str(folder), "--from", part, "-o", str(found))
+    return Preset(name, found, json.loads((found / "manifest.json").read_text())["nodes"], _PARTS[part])
+
+
+def measured(kept: Path, *words: str) -> dict[str, Any]:
+    """What a command prints, from the file of those that ran before or by running it."""
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    key = " ".join(words)
+    if key not in known:
+        known[key] = printed(*words)
+        kept.write_text(json.dumps(known, indent=1))
+    result: dict[str, Any] = known[key]
+    return result
+
+
+def won(preset: Preset, other: Path, given: argparse.Namespace) -> Cell:
+    """What it wins from another strategy, by expectation."""
+    if preset.folder == other:
+        return None
+    words = ["--score", "expectation", "--boards", str(given.boards), "--seed", str(given.seed)]
+    found = measured(given.output / _KEPT, "match", str(preset.folder), str(other), *words)
+    return round(found["mean_mbb"]), round(found["ci95_mbb"])
+
+
+def lost(preset: Preset, given: argparse.Namespace, street: str) -> Cell:
+    """What local best response wins from it."""
+    words = ["--bets", given.bets, "--from", street, "--samples", _SAMPLES.get(street, "1000")]
+    words += ["--postprocess", given.postprocess, "--search", given.search, "--seed", str(given.seed)]
+    words += ["--hands", str(given.hands)]
+    found = measured(given.output / _KEPT, "lbr", str(preset.folder), *words)
+    return round(found["lbr_mbb"]), round(found["ci95_mbb"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("presets", nargs="+")
-    parser.add_argument("--nodes", default="2e9", help="a minute or so on two threads")
-    parser.add_argument("--hands", type=int, default=5000, help="from each position")
+    parser.add_argument("--nodes", default="2e9", help="a minute or two on two threads")
+    parser.add_argument("--averages", nargs="+", choices=_PARTS, default=["start"])
+    parser.add_argument("--against", help="a preset too: what is won from it, by expectation")
+    parser.add_argument("--boards", type=int, default=400, help="of a match by expectation")
+    parser.add_argument("--hands", type=int, default=5000, help="of local best response, from each position")
     parser.add_argument("--bets", default="fcpa")
-    parser.add_argument("--from", dest="streets", nargs="+", default=["turn"])
+    parser.add_argument("--from", dest="streets", nargs="*", default=["turn"])
     parser.add_argument("--postprocess", default="none")
+    parser.add_argument("--search", default="off")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/presets"), help="keeps the strategies")
+    parser.add_argument("--record", default="presets", help="name of the record that --save writes")
+    add_save(parser)
     given = parser.parse_args()
-    for preset in given.presets:
-        folder = Path(preset)
-        if not folder.is_dir():
-            name = "".join(c if c.isalnum() or c in "-." else "_" for c in Path(preset).name)
-            folder = given.output / f"{name}-{given.nodes}"
-            if not (folder / "manifest.json").exists():
-                solve(preset, given.nodes, folder)
-        for street in given.streets:
-            asked = LbrRequest(
-                directory=folder,
-                postprocess=given.postprocess,
-                bets=given.bets,
-                from_street=street,
-                samples=_SAMPLES.get(street, 1000),
-                hands=given.hands,
-                seed=given.seed,
-            )
-            result, _ = measure(asked)
-            total = result.total
-            print(
-                f"{folder.name}: lbr {given.bets} from {street} wins {total.mean_mbb:+.0f} ± {total.ci95_mbb:.0f} mbb/h, "
-                f"{2 * total.count:,} hands, {result.seconds:.0f} s",
-                flush=True,
-            )
+    given.output.mkdir(parents=True, exist_ok=True)
+    other = None if given.against is None else solved(given.against, given.nodes, given.seed, given.output)[1]
+    rows: list[list[Cell]] = []
+    for text in given.presets:
+        name, folder = solved(text, given.nodes, given.seed, given.output)
+        for part in given.averages:
+            preset = averaged(name, folder, part)
+            row: list[Cell] = [preset.name, float(preset.nodes), preset.average]
+            if other is not None:
+                row.append(won(preset, other, given))
+            rows.append(row + [lost(preset, given, street) for street in given.streets])
+            print(*rows[-1], flush=True)
+    if given.save:
+        against = [] if other is None else [f"from {other.name}"]
+        save(
+            given.record,
+            f"Won by expectation over {given.boards} boards, lost to LBR {given.bets} over {2 * given.hands:,} hands, mbb/h",
+            [
+                "what is solved",
+                "nodes",
+                "average over",
+                *against,
+                *(f"to LBR from {street}" for street in given.streets),
+            ],
+            rows,
+            seeds=1,
+        )
 
 
 if __name__ == "__main__":

@@ -4,25 +4,14 @@ Each opponent (a strategy folder, `bot:NAME`) meets the strategy with search, an
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 from papers.record import Cell, add_save, save
+from printed import printed
 from search_roots import made_by
 
 from foldwise.agent.strategy_player import OpenStrategy
-
-
-def played(strategy: Path, opponent: str, mode: str, hands: int, seed: int) -> dict[str, float]:
-    """What `foldwise match` prints of a duplicate match."""
-    words = ["match", str(strategy), opponent, "--search", mode, "--score", "aivat", "--hands", str(hands)]
-    command = [sys.executable, "-P", "-m", "foldwise.cli.main", *words, "--seed", str(seed), "--json"]
-    printed = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    assert isinstance(printed, dict)
-    return printed
 
 
 def main() -> None:
@@ -39,7 +28,8 @@ def main() -> None:
         name = opponent if opponent.startswith("bot:") else Path(opponent).name
         for mode in arguments.modes:
             start = time.monotonic()
-            found = played(arguments.strategy, opponent, mode, arguments.hands, arguments.seed)
+            words = ["--search", mode, "--score", "aivat", "--hands", str(arguments.hands)]
+            found = printed("match", str(arguments.strategy), opponent, *words, "--seed", str(arguments.seed))
             won = (round(found["mean_mbb"]), round(found["ci95_mbb"]))
             rows.append([f"{name}, {mode}", won, 2 * arguments.hands, round(time.monotonic() - start)])
             print(*rows[-1], flush=True)
