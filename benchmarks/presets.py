@@ -1,11 +1,11 @@
 """What presets, and changes of them, are worth on both sides: what each wins from another, and loses to local best response.
 
-Usage: python benchmarks/presets.py CONFIG[@NODES][,KEY=VALUE...] ... [--against PRESET] [--averages start half]
+Usage: python benchmarks/presets.py CONFIG[@NODES][,KEY=VALUE...] ... [--against PRESET] [--averages solved half]
 
     python benchmarks/presets.py configs/hunl-tiny.toml 'configs/hunl-small.toml@4e9,solver.skip_iterations=0'
 
 Each is solved over the same number of nodes unless it names its own; strategy folders are measured as they are. With
---averages, the average of the whole run and of its later parts are rows of their own. All in mbb/h with 95% intervals, on the
+--averages, the strategy as solved and averages of later parts of the run are rows of their own. All in mbb/h with 95% intervals, on the
 same boards and deals; a figure that is in OUTPUT/measured.json is not measured again.
 
 Published for fcpa from the turn (Lisy and Bowling 2017): Slumbot 2016 4,020, Hyperborean 2014 3,852, Act1 2016 2,597, a bot
@@ -23,7 +23,9 @@ from printed import printed
 
 _KEPT = "measured.json"
 _SAMPLES = {"preflop": "300"}  # boards for an equity before the flop, where they are many
-_PARTS = {"start": "all", "third": "the later two thirds", "half": "the later half", "two-thirds": "the later third"}
+_SOLVED = "solved"
+_PARTS = (_SOLVED, "third", "half", "two-thirds")
+_WORDS = {0: "all", 1 / 3: "the later two thirds", 1 / 2: "the later half", 2 / 3: "the later third"}
 
 
 @dataclass(frozen=True)
@@ -52,22 +54,28 @@ def solved(text: str, nodes: str, seed: int, output: Path) -> tuple[str, Path]:
 
 
 def averaged(name: str, folder: Path, part: str) -> Preset:
-    """The average from a part of a run on."""
-    found = folder if part == "start" else folder.with_name(f"{folder.name}-{part}")
+    """The average from a part of a run on, or the strategy as it was solved."""
+    found = folder if part == _SOLVED else folder.with_name(f"{folder.name}-{part}")
     if not (found / "manifest.json").exists():
         printed("average", str(folder), "--from", part, "-o", str(found))
-    return Preset(name, found, json.loads((found / "manifest.json").read_text())["nodes"], _PARTS[part])
+    manifest = json.loads((found / "manifest.json").read_text())
+    skipped = manifest["averaged_from"] / manifest["iterations"]
+    return Preset(name, found, manifest["nodes"], _WORDS[min(_WORDS, key=lambda share: abs(share - skipped))])
 
 
 def measured(kept: Path, *words: str) -> dict[str, Any]:
     """What a command prints, from the file of those that ran before or by running it."""
-    known = json.loads(kept.read_text()) if kept.exists() else {}
     key = " ".join(words)
-    if key not in known:
-        known[key] = printed(*words)
-        kept.write_text(json.dumps(known, indent=1))
-    result: dict[str, Any] = known[key]
-    return result
+    found: dict[str, Any] | None = _known(kept).get(key)
+    if found is None:
+        found = printed(*words)
+        kept.write_text(json.dumps({**_known(kept), key: found}, indent=1))
+    return found
+
+
+def _known(kept: Path) -> dict[str, Any]:
+    known: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
+    return known
 
 
 def won(preset: Preset, other: Path, given: argparse.Namespace) -> Cell:
@@ -92,7 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("presets", nargs="+")
     parser.add_argument("--nodes", default="2e9", help="a minute or two on two threads")
-    parser.add_argument("--averages", nargs="+", choices=_PARTS, default=["start"])
+    parser.add_argument("--averages", nargs="+", choices=_PARTS, default=[_SOLVED], help="by default as solved")
     parser.add_argument("--against", help="a preset too: what is won from it, by expectation")
     parser.add_argument("--boards", type=int, default=400, help="of a match by expectation")
     parser.add_argument("--hands", type=int, default=5000, help="of local best response, from each position")
