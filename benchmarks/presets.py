@@ -5,8 +5,8 @@ Usage: python benchmarks/presets.py CONFIG[@NODES][,KEY=VALUE...] ... [--against
     python benchmarks/presets.py configs/hunl-tiny.toml 'configs/hunl-small.toml@4e9,solver.skip_iterations=0'
 
 Each is solved over the same number of nodes unless it names its own; strategy folders are measured as they are. With
---averages, the strategy as solved and averages of later parts of the run are rows of their own. All in mbb/h with 95% intervals, on the
-same boards and deals; a figure that is in OUTPUT/measured.json is not measured again.
+--averages, the strategy as solved and averages of later parts of its run are rows of their own. All in mbb/h with 95%
+intervals, on the same boards and deals; a figure that is in OUTPUT/measured.json is not measured again.
 
 Published for fcpa from the turn (Lisy and Bowling 2017): Slumbot 2016 4,020, Hyperborean 2014 3,852, Act1 2016 2,597, a bot
 without card abstraction -536; folding every hand loses 750.
