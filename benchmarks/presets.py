@@ -34,6 +34,7 @@ class Preset:
 
     name: str
     folder: Path
+    infosets: int
     nodes: int
     average: str
 
@@ -60,7 +61,8 @@ def averaged(name: str, folder: Path, part: str) -> Preset:
         printed("average", str(folder), "--from", part, "-o", str(found))
     manifest = json.loads((found / "manifest.json").read_text())
     skipped = manifest["averaged_from"] / manifest["iterations"]
-    return Preset(name, found, manifest["nodes"], _WORDS[min(_WORDS, key=lambda share: abs(share - skipped))])
+    average = _WORDS[min(_WORDS, key=lambda share: abs(share - skipped))]
+    return Preset(name, found, manifest["infosets"], manifest["nodes"], average)
 
 
 def measured(kept: Path, *words: str) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def main() -> None:
         name, folder = solved(text, given.nodes, given.seed, given.output)
         for part in given.averages:
             preset = averaged(name, folder, part)
-            row: list[Cell] = [preset.name, float(preset.nodes), preset.average]
+            row: list[Cell] = [preset.name, preset.infosets, float(preset.nodes), preset.average]
             if other is not None:
                 row.append(won(preset, other, given))
             rows.append(row + [lost(preset, given, street) for street in given.streets])
@@ -132,6 +134,7 @@ def main() -> None:
             f"Won by expectation over {given.boards} boards, lost to LBR {given.bets} over {2 * given.hands:,} hands, mbb/h",
             [
                 "what is solved",
+                "infosets",
                 "nodes",
                 "average over",
                 *against,
