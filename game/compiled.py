@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,21 +91,25 @@ def _remove_unused(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+# The folder of the kernel being made: numba's own setting is one for all threads, and threads may import at once.
+_folder_of_kernel: ContextVar[str | None] = ContextVar("folder of the kernel being made", default=None)
 _Located: Any = caching.UserProvidedCacheLocator
 
 
 class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so its class is Any
-    """Stores compiled code by module instead of by path: the folder's name already identifies the sources."""
+    """Stores what `kernel` compiles, by module instead of by path: the folder's name already identifies the sources."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
-        config: Any = numba.config
-        self._cache_path = str(Path(config.CACHE_DIR) / py_func.__module__)
+        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is identified by its path alone
+        name = py_func.__module__ if ours else self.get_suitable_cache_subpath(py_file)
+        self._cache_path = str(Path(_folder_of_kernel.get() or "") / name)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is identified by its path alone
-        return super().from_function(py_func, py_file) if ours else None
+        if _folder_of_kernel.get() is None:
+            return None  # not a kernel of `kernel`: numba's own ways
+        return super(_Located, cls).from_function(py_func, py_file)
 
 
 _located_by: Any = caching.CacheImpl
@@ -116,10 +121,12 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     if function is None:
         return lambda inner: kernel(inner, **options)
     folder = _numba_folder(_room(function.__module__))
-    config: Any = numba.config
-    # Without a writable cache only compile time is lost; left alone, numba would write next to the code.
-    config.CACHE_DIR = folder or ""
-    made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    making = _folder_of_kernel.set(folder)
+    try:
+        # Without a writable cache only compile time is lost; left alone, numba would write next to the code.
+        made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    finally:
+        _folder_of_kernel.reset(making)
     _save_if_possible(made)
     return made
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -164,11 +165,42 @@ def test_without_a_writable_cache_kernels_are_not_cached(tmp_path, monkeypatch):
     in_the_way.write_text("")
     monkeypatch.setenv("FOLDWISE_CACHE", str(in_the_way / "cache"))
     monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)  # put back after the test
     kernel = compiled.kernel(boundscheck=True)(lambda x: x + 1)
     assert kernel(1) == 2
     assert kernel.stats.cache_path is None
     assert kernel.targetoptions["boundscheck"]
+
+
+def test_threads_that_make_kernels_at_once_store_each_in_its_own_folder(project, tmp_path, monkeypatch):
+    """A kernel of `game` is made in another thread between the choice of the folder for one of `solver` and its making."""
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
+    setting, njit, made = numba.config.CACHE_DIR, numba.njit, {}
+
+    def one(x):
+        return x + 1
+
+    def other(x):
+        return x + 2
+
+    def make(function, room):
+        function.__module__ = f"foldwise.{room}.{function.__name__}_kernels"
+        made[room] = compiled.kernel(function)
+
+    def interrupted(function, **options):
+        if function is one:
+            thread = threading.Thread(target=make, args=(other, "game"))
+            thread.start()
+            thread.join()
+        return njit(function, **options)
+
+    monkeypatch.setattr(numba, "njit", interrupted)
+    make(one, "solver")
+    for room, name in (("solver", "one"), ("game", "other")):
+        expected = Path(compiled._numba_folder(room)) / f"foldwise.{room}.{name}_kernels"
+        assert Path(made[room].stats.cache_path) == expected
+    assert setting == numba.config.CACHE_DIR  # a user's own functions under `numba.njit` stay where they were
 
 
 def test_place_of_the_cache(monkeypatch, tmp_path):
