@@ -7,8 +7,13 @@ import in turn (constants are compiled in), and files with a `NamedTuple` (a ker
 order of its fields, and the cache knows the class by its name alone). Two checkouts with the same sources share what they
 compiled. Folders unused for two weeks are removed. Nothing is written next to the code: everything lives under
 `FOLDWISE_CACHE` (default: the user's cache directory).
+
+The first start of a program waits for the compiler, so two habits of numba are changed here: it formats the two shapes when a
+slice is assigned from another size, and compiles its strings for that; and Python's collector looks through all that the
+compiler holds, again and again.
 """
 
+import gc
 import hashlib
 import os
 import shutil
@@ -23,7 +28,9 @@ from typing import Any
 
 import numba
 import platformdirs
-from numba.core import caching
+from numba.core import caching, event
+from numba.extending import overload
+from numba.np import arrayobj
 
 from foldwise.game.sources import imported_sources
 
@@ -114,6 +121,45 @@ class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so 
 
 _located_by: Any = caching.CacheImpl
 _located_by._locator_classes.insert(0, _SharedLocator)
+
+
+def _raise_unequal_shapes(source_shape: Any, target_shape: Any) -> None:
+    """Stands for numba's function of the same arguments: the error without the two shapes."""
+
+
+@overload(_raise_unequal_shapes)
+def _compiled_raise(source_shape: Any, target_shape: Any) -> Any:
+    def raise_it(source_shape: Any, target_shape: Any) -> None:
+        raise ValueError("cannot assign a slice from an array of another size")
+
+    return raise_it
+
+
+_arrays: Any = arrayobj
+_arrays.raise_with_shape_context = _raise_unequal_shapes
+
+
+class _CollectorRests(event.Listener):
+    """Switches Python's collector off while a kernel is compiled. Compilations nest; numba lets in one thread at a time."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._was_on = False
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+_events: Any = event
+_events.register("numba:compile", _CollectorRests())
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:

@@ -1,6 +1,7 @@
 """The kernel cache: a new folder when a source changes that can shape a kernel, nothing next to the code, and no cache
 needed."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -10,7 +11,9 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
+from numba.extending import overload
 
 from foldwise.game import compiled
 from tests.support.places import ROOT
@@ -201,6 +204,45 @@ def test_threads_that_make_kernels_at_once_store_each_in_its_own_folder(project,
         expected = Path(compiled._numba_folder(room)) / f"foldwise.{room}.{name}_kernels"
         assert Path(made[room].stats.cache_path) == expected
     assert setting == numba.config.CACHE_DIR  # a user's own functions under `numba.njit` stay where they were
+
+
+def test_an_unequal_slice_is_an_error_without_strings_in_the_compiled_code():
+    """To tell the two shapes numba compiles its strings: 3 s of CPU in each process that compiles such a kernel."""
+
+    def copied(target, source):
+        target[:] = source
+
+    kernel = compiled.kernel(copied, cache=False)
+    target = np.zeros(3)
+    kernel(target, np.arange(3.0))
+    assert target.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="slice from an array of another size"):
+        kernel(target, np.zeros(2))
+    (code,) = kernel.inspect_llvm().values()
+    assert "unicode" not in code
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_rests_while_a_kernel_is_compiled(on):
+    seen = []
+
+    def stub():
+        pass
+
+    @overload(stub)
+    def compiled_stub():
+        seen.append(gc.isenabled())
+        return lambda: 1
+
+    inner = compiled.kernel(lambda: stub(), cache=False)
+    outer = compiled.kernel(lambda: inner() + stub(), cache=False)
+    (gc.enable if on else gc.disable)()
+    try:
+        assert outer() == 2
+        assert seen and not any(seen)
+        assert gc.isenabled() == on
+    finally:
+        gc.enable()
 
 
 def test_place_of_the_cache(monkeypatch, tmp_path):
