@@ -37,8 +37,7 @@ LONGEST = (
 
 def place_in_a_run(path: Path) -> int:
     """The number of the first of `LONGEST` that is this file or holds it; all others come after them."""
-    inside = path.relative_to(TESTS)
-    places = (number for number, name in enumerate(LONGEST) if inside.is_relative_to(name))
+    places = (number for number, name in enumerate(LONGEST) if path.resolve().is_relative_to(TESTS / name))
     return next(places, len(LONGEST))
 
 
