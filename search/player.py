@@ -148,6 +148,10 @@ class SearchPlayer:
         """Set the time a decision may take before the blueprint answers; None for no limit."""
         self._limit_seconds = seconds
 
+    def forget(self) -> None:
+        """Free the solutions kept for the hand in play; if it goes on, they are computed again."""
+        self._kept.clear()
+
     def choose(self, state: MatchState) -> Action:
         if self.listener is not None:
             decision, action = self.explain(state)

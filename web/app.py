@@ -17,7 +17,7 @@ from foldwise.web.guard import Access, Guard
 from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
 from foldwise.web.play import PlayRoutes
 from foldwise.web.review import ReviewRoutes
-from foldwise.web.scores import SessionScores, StrategyValues
+from foldwise.web.scores import StrategyValues
 from foldwise.web.sessions import Sessions
 from foldwise.web.solving import SolveQueue
 from foldwise.web.train import TrainRoutes
@@ -48,7 +48,7 @@ def make_app(settings: TableSettings) -> ASGIApp:
     first = Opponent.model_validate({"name": first.name, "search": search})
     opponents.warm_up(first)
     values = StrategyValues(opponents)
-    play = PlayRoutes(sessions, SessionScores(opponents, values), looking, solving, first)
+    play = PlayRoutes(sessions, values, looking, solving, first)
     watching = WatchRoutes(settings.matches, settings.broker, looking)
     routes: list[BaseRoute] = [
         *Door(sessions, first, settings.access).routes(),  # first: routes are tried in this order

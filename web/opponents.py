@@ -155,9 +155,20 @@ def play_out(hand: Hand, players: tuple[Player, Player]) -> list[float]:
     return hand.values()
 
 
-def is_quick(player: Player) -> bool:
-    """Whether a player answers from tables or rules, in microseconds, and so may run inside the event loop."""
+def is_quick(player: Player, street: int) -> bool:
+    """Whether a player answers from tables or rules, in microseconds, and so may run inside the event loop.
+
+    A searching player does so on the streets it does not search: its first decisions of a hand wait for nobody's solve.
+    """
+    if isinstance(player, SearchPlayer):
+        return player.settings.on(street) is None
     return isinstance(player, Bot | StrategyPlayer)
+
+
+def free_solutions(player: Player) -> None:
+    """Free what a searching player keeps between the decisions of a hand, tens of megabytes."""
+    if isinstance(player, SearchPlayer):
+        player.forget()
 
 
 def _strategy_folders(folder: Path) -> list[Path]:

@@ -26,7 +26,7 @@ from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand, position_of_seat, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, line_values, state_lines
 from foldwise.web.hand_journal import HandJournal, HandRecord
-from foldwise.web.opponents import Opponent, Opponents, play_out
+from foldwise.web.opponents import Opponent, Opponents, free_solutions, play_out
 from foldwise.web.private_files import write_private
 
 SETTINGS_FILE, LOG_FILE, HAND_FILE, GAME_FILE = "session.json", "session.log", "hand.journal", "session.game"
@@ -170,6 +170,7 @@ class Session:
                 self._log.write(self._header())
         self._log.write(line + "\n")
         self._count(values[self.position], line)
+        free_solutions(self.bot)
 
     def _count(self, winnings: float, line: str) -> None:
         hand = self.hand
