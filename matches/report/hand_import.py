@@ -163,10 +163,10 @@ def _slumbot_hands(text: str, definition: GameDefinition, source: str) -> list[L
     try:
         data: Any = json.loads(text)
         answers = data if isinstance(data, list) else [data]
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             answers = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
+        except (ValueError, RecursionError):
             raise FormatError(f"{source} is not JSON: expected the answers of a Slumbot table, one a line") from None
     hands: list[LoggedHand] = []
     for place, answer in enumerate(answers, start=1):

@@ -98,7 +98,7 @@ class Explore {
     let street = 0;
     for (const step of found.path) {
       if (step.street !== street) { street = step.street; crumbs.push(el("span", { class: "soft small" }, found.streets[street])); }
-      crumbs.push(el("button", { type: "button", class: "crumb", title: `back to before this`, onclick: () => this.go({ betting: step.before }) }, `${step.by} ${actionLabel(step)}`));
+      crumbs.push(el("button", { type: "button", class: "crumb", title: "back to before this", onclick: () => this.go({ betting: step.before }) }, step.words));
     }
     this.path.replaceChildren(el("div", { class: "row crumbs", role: "group", "aria-label": "Betting so far" }, crumbs));
     const head = found.finished ? "The hand is over here." : `${found.streets[found.street]}: ${found.to_act} to act, pot ${chips(found.pot)}`;
