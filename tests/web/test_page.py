@@ -3,6 +3,8 @@
 import contextlib
 import json
 import re
+import shutil
+import socket
 import time
 
 import pytest
@@ -14,7 +16,7 @@ from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
-from tests.support.web_server import SECONDS, kept_hand, session_folder, told
+from tests.support.web_server import SECONDS, kept_hand, serving, session_folder, told
 
 HUNL = find_definition("hunl")
 
@@ -407,6 +409,34 @@ def test_finished_matches_are_listed_and_reported(table, runs):
     assert (status, b"replay" in page) == (200, True)
     assert "sandbox" in headers["content-security-policy"]
     assert table.request("GET", "/page/report/..%2f..")[0] == 404
+
+
+def test_a_server_that_ends_is_quiet_whoever_is_there(holdem_strategy, runs, tmp_path):
+    """A page that watches a match which stands still, and a review that takes long, when Ctrl-C comes: one line."""
+    still = tmp_path / "runs" / "still"
+    shutil.copytree(runs / "done", still)
+    (still / "result.json").unlink()  # as if it were being played
+    with serving(
+        str(holdem_strategy), "--port", "0", "-o", str(tmp_path / "s"), "--matches", str(still.parent)
+    ) as server:
+        (match,) = listed(server)
+        assert match["state"] == "running"
+        url = server.url.replace("http", "ws", 1) + "page/watch"
+        with connect(url, origin=server.url.rstrip("/"), open_timeout=SECONDS) as line:
+            line.send(json.dumps({"match": match["id"]}))
+            assert json.loads(line.recv(timeout=SECONDS))["match"]["hands"] == 60
+            text = "\n".join([TWICE.splitlines()[0]] * 30)
+            body = json.dumps({"text": text, "search": "deep"})
+            head = "POST /page/review HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            host, port = server.host.split(":")
+            with socket.create_connection((host, int(port)), timeout=SECONDS) as asking:
+                asking.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+                listed(server)  # answered after it: the review has begun
+                code, errors = server.interrupt()
+                assert b" 503 " in asking.recv(4096)
+    assert code == 130
+    assert errors.startswith("foldwise: interrupted")
+    assert errors.count("\n") == 1
 
 
 def test_page_is_whole_by_itself(table):
