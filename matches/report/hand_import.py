@@ -87,6 +87,11 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
         raise FormatError(f"{source} is empty: expected an ACPC log, a PHH file or the answers of a Slumbot table")
     if is_pokerstars(text):
         return _room_hands(list(read_pokerstars(text, source)), source)
+    if "=" not in text:
+        raise FormatError(
+            f"{source} holds no hands that can be read: expected an ACPC log (lines with STATE:), PHH, PokerStars hands or "
+            "the answers of a Slumbot table"
+        )
     histories = read_phh(text, source)
     rules = history_definition(histories[0])
     for number, history in enumerate(histories, start=1):

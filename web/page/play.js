@@ -220,6 +220,9 @@ class Table {
   skeleton() {
     const part = (name, attributes = {}) => (this[name] = el("div", attributes));
     this.bar = el("div", { class: "bar", role: "group", "aria-label": "Your choices" });
+    // A button pressed by key keeps the focus when the choices come again; after a click Enter must mean the bet.
+    this.held = null;
+    this.bar.addEventListener("click", (event) => { this.held = event.detail === 0 ? event.target.closest("button")?.id : null; }, true);
     this.live = el("p", { class: "unseen", "aria-live": "polite" });
     this.graph = el("div", {});
     this.story = el("ol", { class: "story", "aria-label": "This hand", tabindex: "0" });
@@ -306,6 +309,7 @@ class Table {
     const hand = this.view.hand;
     if (hand.end) {
       this.bar.replaceChildren(el("button", { class: "primary", id: "next", type: "button", disabled: this.busy, onclick: () => this.deal() }, "Next hand ", el("kbd", {}, "Enter")));
+      this.focusAgain();
       return;
     }
     if (!hand.your_turn || this.busy) {
@@ -351,6 +355,12 @@ class Table {
     const held = document.activeElement && document.activeElement.id;
     this.bar.replaceChildren(...rows, el("div", { class: "main-choices" }, choices));
     if (held && this.bar.querySelector(`#${CSS.escape(held)}`)) this.bar.querySelector(`#${CSS.escape(held)}`).focus();
+    this.focusAgain();
+  }
+
+  focusAgain() {
+    if (!this.held || document.activeElement !== document.body) return;
+    (this.bar.querySelector(`#${CSS.escape(this.held)}:enabled`) || this.bar.querySelector("#next:enabled, #call"))?.focus();
   }
 
   share(part) {
