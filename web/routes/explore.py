@@ -33,9 +33,9 @@ from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.modes import find_mode
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.solver.subgame.spot import Spot, SpotProgress, SpotSolver
-from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_message
-from foldwise.web.opponents import Opponents
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import MISTAKES, Body, mistake_text, post, read_message
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _READING = "pseudo-harmonic deterministic"

@@ -21,10 +21,10 @@ from foldwise.matches.network.watch import Board, watch
 from foldwise.matches.plan import PLAN_FILE
 from foldwise.matches.report.page import report_page
 from foldwise.matches.report.report import COMPARISON_FILE, TOURNAMENT_FILE, load_report
-from foldwise.web.answers import Body, mistake_text, read_message
-from foldwise.web.match_view import check_size, feed_view, folder_summary, folder_view, written
-from foldwise.web.sessions import UnknownSessionError
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, mistake_text, read_message
+from foldwise.web.routes.match_view import check_size, feed_view, folder_summary, folder_view, written
+from foldwise.web.table.sessions import UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _MOST_FOLDERS = 200

@@ -12,14 +12,14 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from foldwise.agent.human import parse_answer
-from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_message
-from foldwise.web.guard import Flood
-from foldwise.web.opponents import Opponent
-from foldwise.web.scores import SessionScores, StrategyValues
-from foldwise.web.session import Session
-from foldwise.web.sessions import Place, Sessions, UnknownSessionError
-from foldwise.web.solving import SolveQueue
-from foldwise.web.table_view import table_view
+from foldwise.web.connection.guard import Flood
+from foldwise.web.routes.answers import MISTAKES, Body, mistake_text, post, read_message
+from foldwise.web.table.opponents import Opponent
+from foldwise.web.table.scores import SessionScores, StrategyValues
+from foldwise.web.table.session import Session
+from foldwise.web.table.sessions import Place, Sessions, UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
+from foldwise.web.table.table_view import table_view
 
 _SILENT_SECONDS = 3600.0  # an idle table is closed; the page reconnects when used
 

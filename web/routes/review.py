@@ -18,13 +18,13 @@ from foldwise.matches.report.hand_import import ImportedHands, import_hands
 from foldwise.matches.report.replay import street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Judge, JudgedDecision, Review, SearchJudge, review_hands
 from foldwise.matches.table.log import LoggedHand, read_log
-from foldwise.web.answers import Body, post
-from foldwise.web.betting_words import betting_words
-from foldwise.web.opponents import Opponents, SearchMode
-from foldwise.web.play import PlayRoutes
-from foldwise.web.scores import StrategyValues
-from foldwise.web.session import Session
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, post
+from foldwise.web.routes.play import PlayRoutes
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents, SearchMode
+from foldwise.web.table.scores import StrategyValues
+from foldwise.web.table.session import Session
+from foldwise.web.table.solving import SolveQueue
 
 _MOST_HANDS = 2000  # per request; larger reviews are left to 'foldwise review'
 _MOST_SEARCHED = 30

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.table.loop import run_loop
-from foldwise.web.http_connection import Connection
+from foldwise.web.connection.http_connection import Connection
 
 _MOST_CONNECTIONS = 2000
 _GRACE_SECONDS = 1  # open connections are cut after this when the server ends

@@ -19,14 +19,14 @@ from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Choice
-from foldwise.web.answers import Body, post
-from foldwise.web.betting_words import betting_words
-from foldwise.web.drills import DrillSpot, Situation, Street, find_spot, situation_of
-from foldwise.web.opponents import Opponents
-from foldwise.web.private_files import write_private
-from foldwise.web.scores import StrategyValues
-from foldwise.web.sessions import UnknownSessionError
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, post
+from foldwise.web.routes.drills import DrillSpot, Situation, Street, find_spot, situation_of
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.private_files import write_private
+from foldwise.web.table.scores import StrategyValues
+from foldwise.web.table.sessions import UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
 
 GOOD_BB = 0.1  # big blinds: a choice that gives up less counts as good
 _OVER = "this drill is over: ask for the next one"

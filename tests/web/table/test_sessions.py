@@ -13,13 +13,13 @@ from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.table.log import read_log
 from foldwise.postprocess.language import PipelineError
-from foldwise.web import hand_journal
-from foldwise.web import sessions as sessions_module
-from foldwise.web.opponents import Opponent, Opponents
-from foldwise.web.session import clean_name
-from foldwise.web.sessions import Sessions, UnknownSessionError
-from foldwise.web.solving import SolveQueue
-from foldwise.web.table_view import table_view
+from foldwise.web.table import hand_journal
+from foldwise.web.table import sessions as sessions_module
+from foldwise.web.table.opponents import Opponent, Opponents
+from foldwise.web.table.session import clean_name
+from foldwise.web.table.sessions import Sessions, UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
+from foldwise.web.table.table_view import table_view
 
 
 @pytest.fixture

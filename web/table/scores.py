@@ -31,10 +31,10 @@ from foldwise.matches.table.log import LoggedHand, parse_state_line, read_log, s
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges
-from foldwise.web.betting_words import betting_words
-from foldwise.web.opponents import Opponents
-from foldwise.web.session import Session
-from foldwise.web.solving import SolveQueue
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.session import Session
+from foldwise.web.table.solving import SolveQueue
 
 _KEPT = 64
 _STEP_SECONDS = 0.5  # of correcting hands at a time: in between, others have their turn at the solves

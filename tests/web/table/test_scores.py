@@ -7,11 +7,11 @@ import pytest
 
 from foldwise.game.betting import CALL_ACTION
 from foldwise.game.errors import FormatError
-from foldwise.web import scores as scores_module
-from foldwise.web.opponents import Opponent, Opponents
-from foldwise.web.scores import SessionScores, StrategyValues
-from foldwise.web.sessions import Sessions
-from foldwise.web.solving import SolveQueue
+from foldwise.web.table import scores as scores_module
+from foldwise.web.table.opponents import Opponent, Opponents
+from foldwise.web.table.scores import SessionScores, StrategyValues
+from foldwise.web.table.sessions import Sessions
+from foldwise.web.table.solving import SolveQueue
 
 
 @pytest.fixture

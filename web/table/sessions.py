@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from foldwise.agent.player import guarded_choice
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.web.opponents import Opponent, Opponents, free_solutions, is_quick
-from foldwise.web.session import SETTINGS_FILE, Session, SessionSettings, clean_name
-from foldwise.web.solving import SolveQueue
+from foldwise.web.table.opponents import Opponent, Opponents, free_solutions, is_quick
+from foldwise.web.table.session import SETTINGS_FILE, Session, SessionSettings, clean_name
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _MOST_IN_MEMORY = 256
