@@ -154,7 +154,8 @@ def main() -> None:
         memory = " ".join(f"{size:.0f}" for size in found["memory_mb"])
         name = "tables only" if given.search == "off" else f"search {given.search}"
         row = (name, given.sessions, found["hands"], *(significant(figure, 3) for figure in figures), memory)
-        save(f"speed_door_{given.search}", "Bots at the HTTP door", columns, [row], None)
+        load = f"load {os.getloadavg()[0]:.0f}, niceness {os.nice(0)}"
+        save(f"speed_door_{given.search}", "Bots at the HTTP door", columns, [row], None, load)
 
 
 if __name__ == "__main__":

@@ -267,7 +267,7 @@ class SearchPlayer:
         assert mode is not None
         root = root_of_street(state.betting, street)
         board = state.board[: self.definition.board_sizes[street]]
-        at_root = state._replace(betting=root, board=board)
+        at_root = state._replace(betting=root, board=board, own_buckets=state.own_buckets[: street + 1])
         turn = None
         if street == _RIVER and self.settings.on(_TURN) is not None and _key(state, _TURN) not in self._failed:
             turn = self._street(state._replace(board=board[:-1]), _TURN, brake, budget)

@@ -15,7 +15,7 @@ export function show(place, query) {
   const button = el("button", { class: "primary", id: "review", type: "submit" }, "Review");
   const result = el("div", { id: "result" });
   const pasted = el("div", {}, text, el("p", { class: "small soft" }, "or a file: ", file));
-  const swap = () => { pasted.hidden = source.value !== "text"; };
+  const swap = () => { pasted.hidden = source.value !== "text"; player.placeholder = pasted.hidden ? "mine" : "everybody’s"; };
   source.addEventListener("change", swap);
   file.addEventListener("change", async () => { if (file.files[0]) text.value = await file.files[0].text(); });
   const form = el("form", { class: "panel", "aria-label": "What to review" }, el("h2", {}, "Where did the chips go?"),

@@ -13,8 +13,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from foldwise.agent.player import guarded_choice
+from foldwise.game.betting import Action
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.text.match_state import MatchState
 from foldwise.web.table.opponents import Opponent, Opponents, free_solutions, is_quick
 from foldwise.web.table.session import SETTINGS_FILE, Session, SessionSettings, clean_name
 from foldwise.web.table.solving import SolveQueue
@@ -111,14 +113,16 @@ class Sessions:
             if is_quick(session.bot, state.betting.round):
                 action, error = guarded_choice(session.bot, state)
             else:
-                action, error = await self._solving.run(place.token, partial(guarded_choice, session.bot, state))
-                self._keep_few_solutions(place)
+                action, error = await self._solving.run(place.token, partial(self._search, place, state))
             if error is not None:
                 _log.error("the opponent failed; checked or folded", exc_info=error)
             session.apply(action)
 
-    def _keep_few_solutions(self, place: Place) -> None:
-        """Let the sessions that searched last keep their solutions; the others solve again if their hand goes on."""
+    def _search(self, place: Place, state: MatchState) -> tuple[Action, Exception | None]:
+        """The bot's choice by search. Only the sessions that searched last keep solutions; others would solve again.
+
+        One search runs at a time, so that no solution is freed while it is used.
+        """
         self._searched[place.token] = place.session
         self._searched.move_to_end(place.token)
         for token in [token for token, session in self._searched.items() if not session.in_play]:
@@ -126,3 +130,4 @@ class Sessions:
         while len(self._searched) > _MOST_SOLUTIONS:
             _, longest_ago = self._searched.popitem(last=False)
             free_solutions(longest_ago.bot)
+        return guarded_choice(place.session.bot, state)
