@@ -123,7 +123,8 @@ class Opponents:
         warm_up(table)
         if opponent.search == "off":
             return table
-        return SearchPlayer(table, pipeline, SearchSettings(opponent.search))
+        # One thread: the others belong to the event loop, lookups and the browser, and a second one gains little.
+        return SearchPlayer(table, pipeline, SearchSettings(opponent.search), threads=1)
 
     def warm_up(self, opponent: Opponent) -> None:
         """Play a few hands of an opponent against itself, so that the first user does not wait for compilation."""
