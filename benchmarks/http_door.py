@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from papers.record import add_save, save, significant
 
+_SESSIONS = 50
 _PARTS = 4
 _TURN_CARDS = 4
 
@@ -119,7 +120,7 @@ async def play(url: str, sessions: int, hands: int, limit: float, process: int) 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("strategy")
-    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--sessions", type=int, default=_SESSIONS)
     parser.add_argument("--hands", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--search", default="off")
@@ -155,7 +156,8 @@ def main() -> None:
         name = "tables only" if given.search == "off" else f"search {given.search}"
         row = (name, given.sessions, found["hands"], *(significant(figure, 3) for figure in figures), memory)
         load = f"load {os.getloadavg()[0]:.0f}, niceness {os.nice(0)}"
-        save(f"speed_door_{given.search}", "Bots at the HTTP door", columns, [row], None, load)
+        few = "" if given.sessions == _SESSIONS else f"_{given.sessions}"
+        save(f"speed_door_{given.search}{few}", "Bots at the HTTP door", columns, [row], None, load)
 
 
 if __name__ == "__main__":
