@@ -23,7 +23,7 @@ from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _MOST_IN_MEMORY = 256
-_MOST_SOLUTIONS = 32  # hands whose solutions are kept, about 40 MB each with `fast`
+_MOST_SOLUTIONS = 64  # hands whose solutions are kept, about 40 MB each with `fast`
 _TOKEN_BYTES = 24
 _LONGEST_TOKEN = 100
 
