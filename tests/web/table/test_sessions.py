@@ -234,7 +234,7 @@ async def test_few_sessions_keep_their_solutions(searching, monkeypatch):
     assert (solutions(first), solutions(second) > 0) == (0, True)
     assert first.session.hand.betting == second.session.hand.betting
     for place in (first, second):
-        while place.session.in_play:  # a bet of the user on the river is answered by a search from its beginning
+        while place.session.in_play:
             place.session.apply(CALL_ACTION)
             await rooms.let_bot_act(place)
     assert first.session.finished.line == second.session.finished.line.replace("Bob", "Ann")
