@@ -26,15 +26,16 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.hands.made_hands import DRAWS, MADE, made_hands
 from foldwise.game.hands.showdown import RangeShowdown
+from foldwise.game.text.action_words import action_words
 from foldwise.game.text.range_text import parse_range
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.search.modes import find_mode
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.solver.subgame.spot import Spot, SpotProgress, SpotSolver
-from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_message
-from foldwise.web.opponents import Opponents
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import MISTAKES, Body, mistake_text, post, read_message
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _READING = "pseudo-harmonic deterministic"
@@ -236,10 +237,8 @@ def _path(betting: BettingState) -> list[dict[str, Any]]:
             path.append(
                 {
                     "before": replay.betting_text(),
-                    "by": names[position],
                     "street": street,
-                    "text": action.text(betting.definition.limit),
-                    "facing": replay.can_fold(),
+                    "words": f"{names[position]} {action_words(replay, action, names[position])}",
                 }
             )
             replay.apply(action)
@@ -267,9 +266,8 @@ def _grid(
                 "text": action.text(betting.definition.limit),
                 "betting": after.betting_text(),
                 "frequency": frequency,
-                "facing": betting.can_fold(),
-                "size_pot": _size(betting, action),
-                "all_in": after.spent[betting.player_to_act] >= betting.definition.stacks[betting.player_to_act],
+                "words": action_words(betting, action),
+                "size_pot": None if betting.definition.limit else _size(betting, action),
             }
         )
     made = made_hands(board) if board else []

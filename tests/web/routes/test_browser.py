@@ -183,6 +183,66 @@ def test_twenty_hands_by_keyboard(page, folder):
     assert outline != "none"
 
 
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+def test_what_is_revealed_is_not_taken_for_the_next_hand(page):
+    """The bot's cards are shown face up once its hand is over, and face down in the next; its range as a grid."""
+    hurry(page)
+    page.wait_for_selector("#sit")
+    page.select_option("#reveal", "always")
+    sit_down(page)
+    play_hands(page, 1, lambda: page.click("#call"), lambda: page.click("#next"))
+    page.wait_for_selector("text=The opponent held")
+    assert page.locator("#seat-bot .cardface.back").count() == 0
+    if page.locator(".grid169.range").count():  # where the bot had a decision
+        assert page.locator(".grid169.range .cell").count() == 169
+    check_accessible(page)
+    play_hands(page, 2, lambda: page.evaluate(FACE_DOWN) or page.click("#call"), lambda: page.click("#next"))
+
+
+FACE_DOWN = """() => {
+    const shown = document.querySelectorAll("#seat-bot .cardface:not(.back)").length;
+    if (shown) throw new Error("the bot's cards are shown in mid-hand");
+}"""
+
+
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+def test_a_second_session_takes_up_a_lost_connection_too(page):
+    page.add_init_script(
+        "const Line = WebSocket; window.WebSocket = class extends Line"
+        " { constructor(...words) { super(...words); window.line = this; } };"
+    )
+    page.reload()
+    page.wait_for_selector("#sit")
+    sit_down(page)
+    page.click("text=New session")
+    sit_down(page)
+    hand = page.inner_text("#seat-you .cards")
+    with page.expect_websocket():
+        page.evaluate("line.close()")
+    page.wait_for_selector("#call, #next")
+    assert page.inner_text("#seat-you .cards") == hand
+
+
+@pytest.mark.parametrize("page", ["desktop"], indirect=True)
+def test_a_button_pressed_by_key_keeps_the_focus(page):
+    """Whoever walks by Tab goes on where he was; after a click Enter is the bet, so nothing is focused."""
+    hurry(page)
+    page.wait_for_selector("#sit")
+    sit_down(page)
+    for _ in range(6):
+        page.wait_for_selector("#call, #next:enabled")
+        name = "#call" if page.query_selector("#call") else "#next"
+        before = page.inner_text(".story"), page.inner_text("#hands")
+        page.focus(name)
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "([story, hands]) => (document.querySelector('.story').innerText !== story ||"
+            " document.getElementById('hands').innerText !== hands) && document.querySelector('#call, #next:enabled')",
+            arg=list(before),
+        )
+        page.wait_for_function("() => ['call', 'next'].includes(document.activeElement.id)")
+
+
 def test_session_survives_the_server(browser, holdem_strategy, tmp_path):
     """`kill -9` in mid-hand: the page says so, and goes on with the same cards when the server is back."""
     with serving(str(holdem_strategy), "--port", "0", "-o", str(tmp_path)) as server:
@@ -241,6 +301,10 @@ def test_explore(page, table, holdem_strategy):
     assert set(re.findall(r"[AKQJT2-9]+(?=[shdc])", page.input_value("#range-text"))) <= {"A", "K", "7"}
     link = page.url
     assert "shown=set" in link
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-link")
+    page.wait_for_selector("#copy-link >> text=Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
     with page.expect_download() as saved:
         page.click("#save-picture")
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")

@@ -13,14 +13,17 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from foldwise.agent.player import guarded_choice
+from foldwise.game.betting import Action
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.web.opponents import Opponent, Opponents, is_quick
-from foldwise.web.session import SETTINGS_FILE, Session, SessionSettings, clean_name
-from foldwise.web.solving import SolveQueue
+from foldwise.game.text.match_state import MatchState
+from foldwise.web.table.opponents import Opponent, Opponents, free_solutions, is_quick
+from foldwise.web.table.session import SETTINGS_FILE, Session, SessionSettings, clean_name
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _MOST_IN_MEMORY = 256
+_MOST_SOLUTIONS = 64  # hands whose solutions are kept, about 40 MB each with `fast`
 _TOKEN_BYTES = 24
 _LONGEST_TOKEN = 100
 
@@ -46,6 +49,7 @@ class Sessions:
         self.opponents = opponents
         self._solving = solving
         self._places: OrderedDict[str, Place] = OrderedDict()
+        self._searched: OrderedDict[str, Session] = OrderedDict()  # those that may keep solutions
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def create(self, kind: str, player: str, opponent: Opponent, seed: int | None = None) -> Place:
@@ -106,10 +110,24 @@ class Sessions:
             hand = session.hand
             assert hand is not None
             state = hand.state(1 - session.position)
-            if is_quick(session.bot):
+            if is_quick(session.bot, state.betting.round):
                 action, error = guarded_choice(session.bot, state)
             else:
-                action, error = await self._solving.run(place.token, partial(guarded_choice, session.bot, state))
+                action, error = await self._solving.run(place.token, partial(self._search, place, state))
             if error is not None:
                 _log.error("the opponent failed; checked or folded", exc_info=error)
             session.apply(action)
+
+    def _search(self, place: Place, state: MatchState) -> tuple[Action, Exception | None]:
+        """The bot's choice by search. Only the sessions that searched last keep solutions; others would solve again.
+
+        One search runs at a time, so that no solution is freed while it is used.
+        """
+        self._searched[place.token] = place.session
+        self._searched.move_to_end(place.token)
+        for token in [token for token, session in self._searched.items() if not session.in_play]:
+            del self._searched[token]
+        while len(self._searched) > _MOST_SOLUTIONS:
+            _, longest_ago = self._searched.popitem(last=False)
+            free_solutions(longest_ago.bot)
+        return guarded_choice(place.session.bot, state)

@@ -123,7 +123,8 @@ class Opponents:
         warm_up(table)
         if opponent.search == "off":
             return table
-        return SearchPlayer(table, pipeline, SearchSettings(opponent.search))
+        # One thread: the others belong to the event loop, lookups and the browser, and a second one gains little.
+        return SearchPlayer(table, pipeline, SearchSettings(opponent.search), threads=1)
 
     def warm_up(self, opponent: Opponent) -> None:
         """Play a few hands of an opponent against itself, so that the first user does not wait for compilation."""
@@ -155,9 +156,20 @@ def play_out(hand: Hand, players: tuple[Player, Player]) -> list[float]:
     return hand.values()
 
 
-def is_quick(player: Player) -> bool:
-    """Whether a player answers from tables or rules, in microseconds, and so may run inside the event loop."""
+def is_quick(player: Player, street: int) -> bool:
+    """Whether a player answers from tables or rules, in microseconds, and so may run inside the event loop.
+
+    A searching player does so on the streets it does not search: its first decisions of a hand wait for nobody's solve.
+    """
+    if isinstance(player, SearchPlayer):
+        return player.settings.on(street) is None
     return isinstance(player, Bot | StrategyPlayer)
+
+
+def free_solutions(player: Player) -> None:
+    """Free what a searching player keeps between the decisions of a hand, tens of megabytes."""
+    if isinstance(player, SearchPlayer):
+        player.forget()
 
 
 def _strategy_folders(folder: Path) -> list[Path]:

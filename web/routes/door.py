@@ -16,10 +16,10 @@ from foldwise.game.cards import card_text
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
 from foldwise.game.text.slumbot import read_increment, read_slumbot, slumbot_text
 from foldwise.matches.table.hand import format_value
-from foldwise.web.guard import DOOR_PATHS, Access, Flood
-from foldwise.web.opponents import Opponent
-from foldwise.web.sessions import Place, Sessions, UnknownSessionError
-from foldwise.web.solving import BusyError
+from foldwise.web.connection.guard import DOOR_PATHS, Access, Flood
+from foldwise.web.table.opponents import Opponent
+from foldwise.web.table.sessions import Place, Sessions, UnknownSessionError
+from foldwise.web.table.solving import BusyError
 
 
 class _Body(BaseModel):

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from foldwise.game.errors import FormatError
-from foldwise.web.private_files import append_private, write_private
+from foldwise.web.table.private_files import append_private, write_private
 
 _MOST_BYTES = 1 << 16  # a new hand begins a new file when the old one is longer
 

@@ -21,10 +21,10 @@ from foldwise.matches.network.watch import Board, watch
 from foldwise.matches.plan import PLAN_FILE
 from foldwise.matches.report.page import report_page
 from foldwise.matches.report.report import COMPARISON_FILE, TOURNAMENT_FILE, load_report
-from foldwise.web.answers import Body, mistake_text, read_message
-from foldwise.web.match_view import check_size, feed_view, folder_summary, folder_view, written
-from foldwise.web.sessions import UnknownSessionError
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, mistake_text, read_message
+from foldwise.web.routes.match_view import check_size, feed_view, folder_summary, folder_view, written
+from foldwise.web.table.sessions import UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
 
 _log = logging.getLogger(__name__)
 _MOST_FOLDERS = 200
@@ -123,10 +123,12 @@ class WatchRoutes:
     async def _watch(self, websocket: WebSocket) -> None:
         """Send the state of a match whenever it has changed."""
         await websocket.accept()
+        gone: asyncio.Task[Any] | None = None
         try:
             wanted = read_message(_Watch, await websocket.receive_text()).match
             told = None
-            while True:
+            gone = asyncio.create_task(websocket.receive())  # the page has nothing more to say, so it is its end
+            while not gone.done():
                 start = time.monotonic()
                 view = await self._look(wanted, websocket)
                 if view != told:
@@ -134,13 +136,17 @@ class WatchRoutes:
                     await websocket.send_json({"match": view})
                     if view["state"] != "running":
                         break
-                await asyncio.sleep(max(_LOOK_SECONDS, _MOST_SHARE * (time.monotonic() - start)))
-            await websocket.close()
+                await asyncio.wait({gone}, timeout=max(_LOOK_SECONDS, _MOST_SHARE * (time.monotonic() - start)))
+            if not gone.done():
+                await websocket.close()
         except (ValidationError, DefinitionError, FormatError, UnknownSessionError) as error:
             await websocket.send_json({"error": mistake_text(error)})
             await websocket.close()
         except (WebSocketDisconnect, RuntimeError):
             return
+        finally:
+            if gone is not None:
+                gone.cancel()
 
     async def _look(self, wanted: str, websocket: WebSocket) -> dict[str, Any]:
         if self._board is not None and wanted.startswith("feed:"):

@@ -3,6 +3,9 @@
 import contextlib
 import json
 import re
+import shutil
+import socket
+import time
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -13,7 +16,7 @@ from foldwise.game.cards import card_text, parse_cards
 from foldwise.game.hands.hole_cards import pair_number
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import read_log
-from tests.support.web_server import SECONDS, kept_hand, session_folder, told
+from tests.support.web_server import SECONDS, kept_hand, serving, session_folder, told
 
 HUNL = find_definition("hunl")
 
@@ -107,13 +110,22 @@ def test_a_session_over_the_websocket(table, sit, folder):
     assert "not an answer" in seat.act("zzz")["error"]
 
 
+def whole_graph(server, session):
+    """The graph once every hand is corrected: it comes in parts, and the first time the strategy's values are computed."""
+    while True:
+        status, graph = ask(server, "/page/graph", {"session": session})
+        assert status == 200, graph
+        if not graph["to_correct"]:
+            return graph
+        time.sleep(0.1)
+
+
 def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
     session = begin(table)
     seat = sit(session)
     while seat.view["hands"] < 6:
         seat.say({"next": True}) if seat.view["hand"]["end"] else seat.act("c")
-    status, graph = ask(table, "/page/graph", {"session": session})
-    assert status == 200
+    graph = whole_graph(table, session)
     log = session_folder(folder, session) / "session.log"
     assert main(["score", str(log), "--strategy", str(holdem_strategy), "--player", "rough", "--json"]) == 0
     methods = {one["method"]: one for one in json.loads(capsys.readouterr().out)["methods"]}
@@ -132,6 +144,37 @@ def test_graph_is_what_score_says(table, sit, folder, holdem_strategy, capsys):
     assert review["players"] == said["players"]
     for shown, printed in zip(review["mistakes"], said["mistakes"], strict=True):
         assert {key: shown[key] for key in printed} == printed
+
+
+TWICE = """STATE:0:r300c/cr600c/cc/cc:AsKs|7c7d/2c9hTs/3h/Kd:900|-900:Ann|Bob
+STATE:0:r300f:2c3d|AsAh:-100|100:Ann|Bob
+"""
+
+
+def test_hands_of_one_number_are_reviewed_apart(table):
+    """Two logs pasted one after the other both begin with hand 0: each hand has its own decisions and no other's."""
+    status, found = ask(table, "/page/review", {"text": TWICE})
+    assert status == 200
+    assert [len(hand["decisions"]) for hand in found["played"]] == [9, 2]
+    assert {one["cards"] for one in found["played"][1]["decisions"]} == {"2c3d", "AsAh"}
+
+
+def test_statistics_without_a_judge(table):
+    status, found = ask(table, "/page/review", {"text": TWICE, "strategy": ""})
+    assert status == 200
+    assert (found["strategy"], found["decisions"], found["mistakes"]) == (None, 0, [])
+    assert [player["hands"] for player in found["players"]] == [2, 2]
+
+
+def test_a_player_who_is_not_there_is_said_so(table):
+    status, answer = ask(table, "/page/review", {"text": TWICE, "player": "Cid"})
+    assert (status, answer["error_msg"]) == (400, "nobody is called 'Cid' here: expected Ann or Bob")
+
+
+def test_only_the_last_of_very_many_hands_are_reviewed_and_that_is_said(table):
+    line = TWICE.splitlines()[1]
+    status, found = ask(table, "/page/review", {"text": "\n".join([line] * 2001), "strategy": ""})
+    assert (status, found["hands"], found["given_hands"]) == (200, 2000, 2001)
 
 
 def around(card, text):
@@ -231,6 +274,19 @@ def test_explore_says_what_inspect_says(table, holdem_strategy, betting, board, 
     assert sum(action["frequency"] for action in found["actions"]) == pytest.approx(1.0)
 
 
+def test_explore_speaks_of_chips_as_the_table_does(table):
+    """After the flop a bet's chips are those of the street, not of the whole hand as in the dealer's text."""
+    place = {"strategy": "rough", "betting": "r300c/", "board": "2c7d9h"}
+    found = ask(table, "/page/explore", place)[1]
+    assert [step["words"] for step in found["path"]] == ["button raises to 300", "big blind calls 200"]
+    for action in found["actions"]:
+        if action["text"].startswith("r"):
+            put_in = int(action["text"][1:]) - 300
+            assert action["words"].startswith(f"bet {put_in:,}")
+            assert action["size_pot"] == pytest.approx(put_in / 600)
+    assert found["actions"][0]["words"] == "check"
+
+
 def test_explore_asks_for_what_is_missing(table):
     found = ask(table, "/page/explore", {"strategy": "rough", "betting": "r300c/", "board": "2c"})[1]
     assert found["missing_cards"] == 2
@@ -311,10 +367,12 @@ def test_what_was_searched_is_revealed(table, sit):
             shares = [one["share"] for one in revealed["range"]]
             assert shares == sorted(shares, reverse=True)
             assert 0.0 < sum(shares) <= 1.0 + 1e-9
+            likeliest = pair_number(*parse_cards(revealed["range"][0]["hand"]))
+            assert revealed["weights"][likeliest] == 1.0
+            assert revealed["weights"][pair_number(*parse_cards("".join(hand["cards"])))] is None  # our own hand
         if not searched:
             seat.say({"next": True})
-    status, graph = ask(table, "/page/graph", {"session": session})
-    assert status == 200
+    graph = whole_graph(table, session)
     assert set(graph["methods"]) == {"chips", "all-in", "aivat"}  # the bot's rows are known where it searches, too
     assert len(graph["methods"]["aivat"]["total_bb"]) == len(graph["methods"]["chips"]["total_bb"])
 
@@ -351,6 +409,34 @@ def test_finished_matches_are_listed_and_reported(table, runs):
     assert (status, b"replay" in page) == (200, True)
     assert "sandbox" in headers["content-security-policy"]
     assert table.request("GET", "/page/report/..%2f..")[0] == 404
+
+
+def test_a_server_that_ends_is_quiet_whoever_is_there(holdem_strategy, runs, tmp_path):
+    """A page that watches a match which stands still, and a review that takes long, when Ctrl-C comes: one line."""
+    still = tmp_path / "runs" / "still"
+    shutil.copytree(runs / "done", still)
+    (still / "result.json").unlink()  # as if it were being played
+    with serving(
+        str(holdem_strategy), "--port", "0", "-o", str(tmp_path / "s"), "--matches", str(still.parent)
+    ) as server:
+        (match,) = listed(server)
+        assert match["state"] == "running"
+        url = server.url.replace("http", "ws", 1) + "page/watch"
+        with connect(url, origin=server.url.rstrip("/"), open_timeout=SECONDS) as line:
+            line.send(json.dumps({"match": match["id"]}))
+            assert json.loads(line.recv(timeout=SECONDS))["match"]["hands"] == 60
+            text = "\n".join([TWICE.splitlines()[0]] * 30)
+            body = json.dumps({"text": text, "search": "deep"})
+            head = "POST /page/review HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            host, port = server.host.split(":")
+            with socket.create_connection((host, int(port)), timeout=SECONDS) as asking:
+                asking.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+                listed(server)  # answered after it: the review has begun
+                code, errors = server.interrupt()
+                assert b" 503 " in asking.recv(4096)
+    assert code == 130
+    assert errors.startswith("foldwise: interrupted")
+    assert errors.count("\n") == 1
 
 
 def test_page_is_whole_by_itself(table):

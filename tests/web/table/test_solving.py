@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from foldwise.web.solving import BusyError, SolveQueue
+from foldwise.web.table.solving import BusyError, SolveQueue
 from tests.support.places import ROOT
 from tests.support.web_server import SECONDS
 
@@ -92,7 +92,7 @@ async def test_who_stops_waiting_does_not_let_two_run_at_once():
 
 def test_work_that_never_ends_does_not_keep_the_process():
     script = (
-        "import asyncio, threading; from foldwise.web.solving import SolveQueue\n"
+        "import asyncio, threading; from foldwise.web.table.solving import SolveQueue\n"
         "async def main():\n"
         "    task = asyncio.create_task(SolveQueue().run('ann', threading.Event().wait))\n"
         "    await asyncio.sleep(0); await asyncio.sleep(0); task.cancel()\n"

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -11,14 +12,14 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from foldwise.agent.human import parse_answer
-from foldwise.web.answers import MISTAKES, Body, mistake_text, post, read_message
-from foldwise.web.guard import Flood
-from foldwise.web.opponents import Opponent
-from foldwise.web.scores import SessionScores
-from foldwise.web.session import Session
-from foldwise.web.sessions import Place, Sessions, UnknownSessionError
-from foldwise.web.solving import SolveQueue
-from foldwise.web.table_view import table_view
+from foldwise.web.connection.guard import Flood
+from foldwise.web.routes.answers import MISTAKES, Body, mistake_text, post, read_message
+from foldwise.web.table.opponents import Opponent
+from foldwise.web.table.scores import SessionScores, StrategyValues
+from foldwise.web.table.session import Session
+from foldwise.web.table.sessions import Place, Sessions, UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
+from foldwise.web.table.table_view import table_view
 
 _SILENT_SECONDS = 3600.0  # an idle table is closed; the page reconnects when used
 
@@ -55,10 +56,16 @@ class PlayRoutes:
     """The routes of the play page."""
 
     def __init__(
-        self, sessions: Sessions, scores: SessionScores, looking: SolveQueue, solving: SolveQueue, opponent: Opponent
+        self,
+        sessions: Sessions,
+        values: StrategyValues,
+        looking: SolveQueue,
+        solving: SolveQueue,
+        opponent: Opponent,
     ):
         self._sessions = sessions
-        self._scores = scores
+        self._values = values
+        self._scores = SessionScores(sessions.opponents, values)
         self._looking = looking
         self._solving = solving
         self._opponent = opponent
@@ -91,9 +98,12 @@ class PlayRoutes:
         return place
 
     async def _graph(self, request: Request, body: OfSession) -> dict[str, Any]:
+        """The graph as far as it is known: `to_correct` hands are still to be corrected by AIVAT; ask again for those."""
         place = self.find(body.session)
         session = place.session
-        return await self._queue(session).run(place.token, lambda: self._scores.curves(session.log_path, session))
+        if self._scores.is_correctable(session) and self._values.is_ready(session.settings.opponent.name):
+            await self._queue(session).run(place.token, partial(self._scores.correct, session))
+        return await self._looking.run(place.token, partial(self._scores.curves, session))
 
     async def _reveal(self, request: Request, body: OfHand) -> dict[str, Any]:
         place = self.find(body.session)

@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from foldwise.game.errors import DefinitionError, FormatError, IllegalActionError
 from foldwise.postprocess.language import PipelineError
-from foldwise.web.sessions import UnknownSessionError
-from foldwise.web.solving import BusyError
+from foldwise.web.table.sessions import UnknownSessionError
+from foldwise.web.table.solving import BusyError
 
 MISTAKES = (DefinitionError, FormatError, IllegalActionError, PipelineError, UnknownSessionError, BusyError)
 Model = TypeVar("Model", bound=BaseModel)

@@ -18,12 +18,13 @@ from foldwise.matches.report.hand_import import ImportedHands, import_hands
 from foldwise.matches.report.replay import street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Judge, JudgedDecision, Review, SearchJudge, review_hands
 from foldwise.matches.table.log import LoggedHand, read_log
-from foldwise.web.answers import Body, post
-from foldwise.web.betting_words import betting_words
-from foldwise.web.opponents import Opponents, SearchMode
-from foldwise.web.play import PlayRoutes
-from foldwise.web.scores import StrategyValues
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, post
+from foldwise.web.routes.play import PlayRoutes
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents, SearchMode
+from foldwise.web.table.scores import StrategyValues
+from foldwise.web.table.session import Session
+from foldwise.web.table.solving import SolveQueue
 
 _MOST_HANDS = 2000  # per request; larger reviews are left to 'foldwise review'
 _MOST_SEARCHED = 30
@@ -34,7 +35,7 @@ _MOST_TEXT = 8 << 20
 class _Review(Body):
     session: str | None = Field(default=None, max_length=100)
     text: str | None = Field(default=None, max_length=_MOST_TEXT)
-    strategy: str | None = Field(default=None, max_length=100)
+    strategy: str | None = Field(default=None, max_length=100, description="None: the server's first; empty: nobody")
     search: SearchMode = "off"
     player: str | None = Field(default=None, max_length=100)
 
@@ -62,45 +63,67 @@ class ReviewRoutes:
     async def _review(self, request: Request, body: _Review) -> dict[str, Any]:
         if (body.session is None) == (body.text is None):
             raise DefinitionError("review: expected a session or a text of hands")
-        player = body.player
-        if body.session is not None:
-            session = self._play.find(body.session).session
-            hands = list(read_log(session.log_path, session.definition)) if session.log_path.is_file() else []
-            if not hands:
-                raise DefinitionError("this session has no finished hand yet: play one")
-            imported = ImportedHands(session.definition, hands)
-            player = player or session.settings.player
-        else:
-            assert body.text is not None
-            imported = import_hands(body.text, "your text")
-        if body.search != "off" and len(imported.hands) > _MOST_SEARCHED:
-            raise DefinitionError(
-                f"{len(imported.hands):,} hands with search: at most {_MOST_SEARCHED} here, any number by 'foldwise review'"
-            )
-        imported = ImportedHands(imported.definition, imported.hands[-_MOST_HANDS:])
         user = body.session or request.state.address
-        queue = self._looking if body.search == "off" else self._solving
-        return await queue.run(user, partial(self._judge, imported, body.strategy, body.search, player))
-
-    def _judge(self, imported: ImportedHands, strategy: str | None, search: str, player: str | None) -> dict[str, Any]:
+        session = None if body.session is None else self._play.find(body.session).session
+        given = await self._looking.run(user, partial(_read, session, body.text))
+        if body.search != "off" and len(given.hands) > _MOST_SEARCHED:
+            raise DefinitionError(
+                f"{len(given.hands):,} hands with search: at most {_MOST_SEARCHED} here, any number by 'foldwise review'"
+            )
+        imported = ImportedHands(given.definition, given.hands[-_MOST_HANDS:])
+        player = body.player or (None if session is None else session.settings.player)
+        player = _check_player(player, imported, is_typed=body.player is not None)
         names = self._opponents.names()
-        judges: list[Judge] = []
-        name = strategy or (names[0] if names else None)
-        if name is not None:
+        name = body.strategy if body.strategy is not None else names[0] if names else ""
+        if name:
             opened = self._opponents.open(name)
             check_same_game(imported.definition, opened.definition, f"strategy {name!r}")
+            await self._values.prepare(name)
+        queue = self._looking if body.search == "off" else self._solving
+        found = await queue.run(user, partial(self._judge, imported, name, body.search, player))
+        return {**found, "given_hands": len(given.hands)}
+
+    def _judge(self, imported: ImportedHands, name: str, search: str, player: str | None) -> dict[str, Any]:
+        judges: list[Judge] = []
+        if name:
+            opened = self._opponents.open(name)
             if search != "off":
                 judges.append(SearchJudge(opened, search))
             judges.append(BlueprintJudge(opened, self._values.get(name)))
-        known = {one for hand in imported.hands for one in hand.names}
-        found = review_hands(imported.hands, judges, [player] if player in known else None)
-        return _shown(imported, found, name, player if player in known else None)
+        found = review_hands(imported.hands, judges, None if player is None else [player])
+        return _shown(imported, found, name or None, player)
+
+
+def _read(session: Session | None, text: str | None) -> ImportedHands:
+    """The hands of a session, or of a text; a long text takes seconds to read."""
+    if session is None:
+        return import_hands(text or "", "your text")
+    hands = list(read_log(session.log_path, session.definition)) if session.log_path.is_file() else []
+    if not hands:
+        raise DefinitionError("this session has no finished hand yet: play one")
+    return ImportedHands(session.definition, hands)
+
+
+def _check_player(player: str | None, imported: ImportedHands, is_typed: bool) -> str | None:
+    """The player to review; None for everybody."""
+    known = sorted({name for hand in imported.hands for name in hand.names})
+    if player in known:
+        return player
+    if is_typed:
+        raise DefinitionError(f"nobody is called {player!r} here: expected {' or '.join(known[:10])}")
+    return None
 
 
 def _shown(imported: ImportedHands, found: Review, strategy: str | None, player: str | None) -> dict[str, Any]:
     unit = imported.definition.big_blind
     dearest = found.dearest(_DEAREST)
-    shown = {decision.hand for decision in dearest} | {hand.number for hand in imported.hands[-_DEAREST:]}
+    costly = {id(decision) for decision in dearest}
+    first_of_last = len(imported.hands) - _DEAREST
+    played = [
+        {**_hand(hand), "decisions": [_decision(one, imported.definition) for one in judged]}
+        for place, (hand, judged) in enumerate(zip(imported.hands, found.by_hand, strict=True))
+        if place >= first_of_last or not costly.isdisjoint(map(id, judged))
+    ]
     return {
         "strategy": strategy,
         "player": player,
@@ -112,16 +135,7 @@ def _shown(imported: ImportedHands, found: Review, strategy: str | None, player:
         "given_up_mbb_a_hand": 1000 * found.given_up_bb / len(imported.hands),
         "players": [one.record(unit) for one in found.statistics],
         "mistakes": [_decision(decision, imported.definition) for decision in dearest],
-        "played": [
-            {
-                **_hand(hand),
-                "decisions": [
-                    _decision(one, imported.definition) for one in found.decisions if one.hand == hand.number
-                ],
-            }
-            for hand in imported.hands
-            if hand.number in shown
-        ],
+        "played": played,
     }
 
 

@@ -19,16 +19,17 @@ from foldwise.game.text.action_words import label_of
 from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.replay import position_names, street_names
 from foldwise.matches.scoring.review import BlueprintJudge, Choice
-from foldwise.web.answers import Body, post
-from foldwise.web.betting_words import betting_words
-from foldwise.web.drills import DrillSpot, Situation, Street, find_spot, situation_of
-from foldwise.web.opponents import Opponents
-from foldwise.web.private_files import write_private
-from foldwise.web.scores import StrategyValues
-from foldwise.web.sessions import UnknownSessionError
-from foldwise.web.solving import SolveQueue
+from foldwise.web.routes.answers import Body, post
+from foldwise.web.routes.drills import DrillSpot, Situation, Street, find_spot, situation_of
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.private_files import write_private
+from foldwise.web.table.scores import StrategyValues
+from foldwise.web.table.sessions import UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
 
 GOOD_BB = 0.1  # big blinds: a choice that gives up less counts as good
+_OVER = "this drill is over: ask for the next one"
 _MOST_WAITING = 2000  # unanswered drills kept
 
 
@@ -111,6 +112,7 @@ class TrainRoutes:
             raise DefinitionError("no strategy to train with: start the server with 'foldwise serve STRATEGY'")
         strategy = body.strategy or names[0]
         trainee = body.trainee or secrets.token_urlsafe(18)
+        await self._values.prepare(strategy)
         spot = await self._solving.run(trainee, partial(self._find, strategy, body.street, body.situation))
         key = secrets.token_urlsafe(12)
         self._drills[key] = _Drill(trainee, strategy, spot.state)
@@ -126,9 +128,10 @@ class TrainRoutes:
     async def _answer(self, request: Request, body: _Answer) -> dict[str, Any]:
         drill = self._drills.get(body.drill)
         if drill is None:
-            raise UnknownSessionError("this drill is over: ask for the next one")
+            raise UnknownSessionError(_OVER)
         choice = await self._solving.run(drill.trainee, partial(self._judge_answer, drill, body.action))
-        del self._drills[body.drill]
+        if self._drills.pop(body.drill, None) is None:  # answered twice at once: the first counts
+            raise UnknownSessionError(_OVER)
         betting = drill.state.betting
         unit = betting.definition.big_blind
         given_up = max(0.0, max(choice.values) - choice.chosen_value) / unit

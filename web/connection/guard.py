@@ -5,6 +5,7 @@ that a slow or huge body costs one connection and nothing else.
 """
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections import OrderedDict
@@ -92,12 +93,20 @@ class Guard:
         self._bodies: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._websocket(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+        try:
+            if scope["type"] == "http":
+                await self._http(scope, receive, send)
+            elif scope["type"] == "websocket":
+                await self._websocket(scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
+        except asyncio.CancelledError:  # the server ends; uvicorn would print a traceback for each request in progress
+            if scope["type"] == "lifespan":
+                raise
+            if scope["type"] == "http":
+                response = JSONResponse({"error_msg": "the server was stopped: ask again when it runs"}, 503)
+                with contextlib.suppress(RuntimeError):  # the answer has begun
+                    await response(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.table.loop import run_loop
-from foldwise.web.http_connection import Connection
+from foldwise.web.connection.http_connection import Connection
 
 _MOST_CONNECTIONS = 2000
 _GRACE_SECONDS = 1  # open connections are cut after this when the server ends
@@ -75,7 +75,9 @@ def serve(app: ASGIApp, sock: socket.socket, ready: Callable[[], None]) -> None:
     )
     _allow_connections()
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    if run_loop(_serve(_Server(config), sock, ready)) == signal.SIGINT:
+    ended_by = run_loop(_serve(_Server(config), sock, ready))
+    logging.disable()  # a solve that is cut off complains while the process ends: that is no news either
+    if ended_by == signal.SIGINT:
         raise KeyboardInterrupt
 
 

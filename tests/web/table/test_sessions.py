@@ -1,6 +1,8 @@
-"""Sessions without a network: other games, seeds, few in memory, damaged folders."""
+"""Sessions without a network: other games, seeds, few in memory, damaged folders, opponents that search."""
 
+import asyncio
 import json
+import threading
 
 import pytest
 
@@ -11,13 +13,13 @@ from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import log_definition
 from foldwise.matches.table.log import read_log
 from foldwise.postprocess.language import PipelineError
-from foldwise.web import hand_journal
-from foldwise.web import sessions as sessions_module
-from foldwise.web.opponents import Opponent, Opponents
-from foldwise.web.session import clean_name
-from foldwise.web.sessions import Sessions, UnknownSessionError
-from foldwise.web.solving import SolveQueue
-from foldwise.web.table_view import table_view
+from foldwise.web.table import hand_journal
+from foldwise.web.table import sessions as sessions_module
+from foldwise.web.table.opponents import Opponent, Opponents
+from foldwise.web.table.session import clean_name
+from foldwise.web.table.sessions import Sessions, UnknownSessionError
+from foldwise.web.table.solving import SolveQueue
+from foldwise.web.table.table_view import table_view
 
 
 @pytest.fixture
@@ -168,3 +170,71 @@ async def test_a_journal_stays_short_and_half_a_line_is_passed_over(rooms, monke
     assert again.hand.deal == session.hand.deal
     assert again.hand.betting == session.hand.betting
     assert again.totals == session.totals
+
+
+@pytest.fixture
+def searching(tmp_path, holdem_strategy):
+    """Sessions of no-limit hold'em, and the queue of their solves."""
+    queue = SolveQueue()
+    yield Sessions(tmp_path / "sessions", Opponents([holdem_strategy]), queue), queue
+
+
+FAST = Opponent(name="rough", search="fast")
+
+
+def solutions(place):
+    return len(place.session.bot._kept)
+
+
+async def play_to_the_river(rooms, place):
+    """Hands by checks and calls until one is on the river, and the bot has searched."""
+    session = place.session
+    while not (session.in_play and session.hand.betting.round == 3 and solutions(place)):
+        if session.in_play:
+            session.apply(CALL_ACTION)
+        else:
+            session.start_hand()
+        await rooms.let_bot_act(place)
+
+
+async def test_a_searching_opponent_answers_at_once_where_it_does_not_search(searching):
+    """Somebody's solve never ends; before the flop the bot plays all the same."""
+    rooms, queue = searching
+    held = threading.Event()
+    solve = asyncio.create_task(queue.run("somebody", held.wait))
+    await asyncio.sleep(0)
+    for _ in range(5):
+        place = rooms.create("door", "Ann", FAST)
+        place.session.start_hand()
+        assert place.session.bot_to_act()  # it has the button
+        await rooms.let_bot_act(place)
+        assert not place.session.bot_to_act()
+    held.set()
+    assert await solve
+
+
+async def test_solutions_are_freed_at_the_end_of_a_hand(searching):
+    rooms, _ = searching
+    place = rooms.create("door", "Ann", FAST)
+    await play_to_the_river(rooms, place)
+    assert solutions(place) > 0
+    while place.session.in_play:
+        place.session.apply(CALL_ACTION)
+        await rooms.let_bot_act(place)
+    assert solutions(place) == 0
+
+
+async def test_few_sessions_keep_their_solutions(searching, monkeypatch):
+    """The one that searched longest ago loses them, and plays on as it would have."""
+    monkeypatch.setattr(sessions_module, "_MOST_SOLUTIONS", 1)
+    rooms, _ = searching
+    first, second = (rooms.create("door", name, FAST, seed=4) for name in ("Ann", "Bob"))
+    await play_to_the_river(rooms, first)
+    await play_to_the_river(rooms, second)
+    assert (solutions(first), solutions(second) > 0) == (0, True)
+    assert first.session.hand.betting == second.session.hand.betting
+    for place in (first, second):
+        while place.session.in_play:
+            place.session.apply(CALL_ACTION)
+            await rooms.let_bot_act(place)
+    assert first.session.finished.line == second.session.finished.line.replace("Bob", "Ann")

@@ -313,7 +313,7 @@ def test_port_in_use(tmp_path, capsys):
 
 
 def test_floods_are_told_to_wait():
-    from foldwise.web.guard import Flood
+    from foldwise.web.connection.guard import Flood
 
     flood = Flood(burst=3, rate=2)
     assert [flood.allows("a", 0.0) for _ in range(5)] == [True, True, True, False, False]

@@ -1,8 +1,12 @@
 """What a session's hands were worth, and what the opponent considered: computed from the log by `matches.scoring`."""
 
+import asyncio
 import contextlib
 import threading
+import time
 from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +31,49 @@ from foldwise.matches.table.log import LoggedHand, parse_state_line, read_log, s
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges
-from foldwise.web.betting_words import betting_words
-from foldwise.web.opponents import Opponents
-from foldwise.web.session import Session
+from foldwise.web.table.betting_words import betting_words
+from foldwise.web.table.opponents import Opponents
+from foldwise.web.table.session import Session
+from foldwise.web.table.solving import SolveQueue
 
 _KEPT = 64
+_STEP_SECONDS = 0.5  # of correcting hands at a time: in between, others have their turn at the solves
 _MOST_POINTS = 500
 _SHOWN_HANDS = 12
 
 
 class StrategyValues:
-    """The values of each strategy, computed at first use and kept beside it if the folder is writable."""
+    """The values of each strategy, computed at first use and kept beside it if the folder is writable.
+
+    Computing them takes up to minutes, once: it has a queue of its own, so that no hand, lookup or solve waits behind it.
+    """
 
     def __init__(self, opponents: Opponents):
         self._opponents = opponents
         self._values: dict[str, Values] = {}
         self._lock = threading.Lock()  # a review with search runs in another thread
+        self._queue = SolveQueue()
+        self._preparing: dict[str, asyncio.Future[Values]] = {}
+
+    async def prepare(self, name: str) -> None:
+        """Return once `get` answers at once."""
+        if not self.is_ready(name):
+            await asyncio.shield(self._preparing[name])
+
+    def is_ready(self, name: str) -> bool:
+        """Whether `get` answers at once; if not, the values are being computed from now on."""
+        if name in self._values:
+            return True
+        if name not in self._preparing:
+            preparing = asyncio.ensure_future(self._queue.run(name, partial(self.get, name)))
+            preparing.add_done_callback(partial(self._prepared, name))
+            self._preparing[name] = preparing
+        return False
+
+    def _prepared(self, name: str, preparing: "asyncio.Future[Values]") -> None:
+        del self._preparing[name]
+        if not preparing.cancelled():
+            preparing.exception()  # retrieve it, as nobody may be awaiting it
 
     def get(self, name: str) -> Values:
         with self._lock:
@@ -59,53 +90,83 @@ def _made(opened: OpenStrategy) -> Values:
         return fit_values(opened.definition, opened.player(Pipeline(), 0).seat, opened.lookup)
 
 
+@dataclass
+class _Scored:
+    """What the finished hands of a session won, by each method; corrected as far as that has come."""
+
+    chips: list[float] = field(default_factory=list)
+    all_in: list[float] = field(default_factory=list)
+    aivat: list[float | None] = field(default_factory=list)  # None: a decision that search had to leave to the table
+
+
 class SessionScores:
     """Scores of finished hands, each computed once."""
 
     def __init__(self, opponents: Opponents, values: StrategyValues):
         self._opponents = opponents
         self._values = values
-        self._scored: OrderedDict[Path, list[tuple[float, float, float | None]]] = OrderedDict()
+        self._scored: OrderedDict[Path, _Scored] = OrderedDict()
         self._aivat: dict[tuple[str, str], Aivat] = {}
         self._lock = threading.Lock()  # sessions against a searching bot are scored in the solving thread
 
-    def curves(self, log: Path, session: Session) -> dict[str, Any]:
-        """Running totals in big blinds: as won, by all-in expectation and, where the bot's strategy is known, by AIVAT."""
-        with self._lock:
-            scored = self._scored.setdefault(log, [])
-            self._scored.move_to_end(log)
-            while len(self._scored) > _KEPT:
-                self._scored.popitem(last=False)
-            aivat = self._scorer(session)
-        lines = list(state_lines(log)) if log.is_file() else []
-        for line in lines[len(scored) :]:
+    def is_correctable(self, session: Session) -> bool:
+        """Whether AIVAT knows the bot's strategy: it is no bot with rules."""
+        return not session.settings.opponent.is_bot and session.definition.num_hole_cards <= 2
+
+    def correct(self, session: Session) -> None:
+        """Correct some more of a session's hands by AIVAT; at least one, if there is one."""
+        scored = self._find_scored(session)
+        start = time.monotonic()
+        scorer = None
+        for line in _logged(session)[len(scored.aivat) :]:
+            scorer = scorer or self._scorer(session)
+            hand = parse_state_line(line, session.definition)
+            corrected = None
+            with contextlib.suppress(FormatError):
+                corrected = -scorer.score(hand, position_of_seat(Session.BOT, hand.number, 2, False))
+            scored.aivat.append(corrected)
+            if time.monotonic() - start > _STEP_SECONDS:
+                break
+
+    def curves(self, session: Session) -> dict[str, Any]:
+        """Running totals in big blinds: as won, by all-in expectation and, of the hands corrected so far, by AIVAT."""
+        scored = self._find_scored(session)
+        for line in _logged(session)[len(scored.chips) :]:
             hand = parse_state_line(line, session.definition)
             position = position_of_seat(Session.USER, hand.number, 2, False)
-            corrected = None
-            if aivat is not None:
-                with contextlib.suppress(FormatError):  # a decision that search had to leave to the table
-                    corrected = -aivat.score(hand, 1 - position)
-            scored.append((hand.values[position], expected_values(hand)[position], corrected))
+            scored.chips.append(hand.values[position])
+            scored.all_in.append(expected_values(hand)[position])
         unit = session.definition.big_blind
         methods: dict[str, Any] = {}
-        for place, name in enumerate(("chips", "all-in", "aivat")):
-            column = [row[place] for row in scored]
-            if not column or any(value is None for value in column):
+        corrected = [value for value in scored.aivat[: len(scored.chips)] if value is not None]
+        if len(corrected) < min(len(scored.aivat), len(scored.chips)):
+            corrected = []  # without some hands the mean would be biased
+        columns = {"chips": scored.chips, "all-in": scored.all_in, "aivat": corrected}
+        for name, column in columns.items():
+            if not column:
                 continue
             values = np.array(column, np.float64)
             found = estimate(values, unit)
             methods[name] = {
+                "hands": found.count,
                 "total_bb": _thinned(np.cumsum(values) / unit),
                 "mean_mbb": found.mean_mbb,
                 "ci95_mbb": found.ci95_mbb if found.count > 1 else None,
             }
-        return {"hands": len(scored), "methods": methods}
+        to_correct = max(0, len(scored.chips) - len(scored.aivat)) if self.is_correctable(session) else 0
+        return {"hands": len(scored.chips), "to_correct": to_correct, "methods": methods}
 
-    def _scorer(self, session: Session) -> Aivat | RowsScorer | None:
-        """An AIVAT scorer that knows the bot's strategy; None for a bot with rules. Searches are repeated."""
+    def _find_scored(self, session: Session) -> _Scored:
+        with self._lock:
+            scored = self._scored.setdefault(session.log_path, _Scored())
+            self._scored.move_to_end(session.log_path)
+            while len(self._scored) > _KEPT:
+                self._scored.popitem(last=False)
+            return scored
+
+    def _scorer(self, session: Session) -> Aivat | RowsScorer:
+        """An AIVAT scorer that knows the bot's strategy. Searches are repeated."""
         opponent = session.settings.opponent
-        if opponent.is_bot or session.definition.num_hole_cards > 2:
-            return None
         values = self._values.get(opponent.name)
         if opponent.search != "off":
             searching = self._opponents.player(opponent, session.settings.bot_seed)
@@ -125,6 +186,7 @@ class SessionScores:
             "cards": [card_text(card) for card in hand.hole_cards[bot]],
             "decisions": [],
             "range": [],
+            "weights": [],
         }
         opponent = session.settings.opponent
         if not opponent.is_bot:
@@ -133,8 +195,13 @@ class SessionScores:
             assert isinstance(player, StrategyPlayer | SearchPlayer)
             players: list[Any] = [player, None] if bot == 0 else [None, player]
             revealed["decisions"] = [_considered(record, hand) for record in explain_hand(hand, players).values()]
-            revealed["range"] = _likeliest(player, hand, bot)
+            revealed |= _range(player, hand, bot)
         return revealed
+
+
+def _logged(session: Session) -> list[str]:
+    """The lines of the finished hands."""
+    return list(state_lines(session.log_path)) if session.log_path.is_file() else []
 
 
 def _find(session: Session, number: int) -> LoggedHand:
@@ -155,11 +222,14 @@ def _considered(record: Explanation, hand: LoggedHand) -> dict[str, Any]:
     }
 
 
-def _likeliest(player: StrategyPlayer | SearchPlayer, hand: LoggedHand, position: int) -> list[dict[str, Any]]:
-    """The bot's likeliest hands before its last decision, judged by its actions up to then."""
+def _range(player: StrategyPlayer | SearchPlayer, hand: LoggedHand, position: int) -> dict[str, Any]:
+    """What the bot could hold before its last decision, judged by its actions up to then.
+
+    `range` has its likeliest hands; `weights` has every hand's, 1 for the likeliest, None where its cards were seen.
+    """
     definition = hand.betting.definition
     if (definition.num_hole_cards, len(definition.deck)) != (2, 52):
-        return []
+        return {}
     betting = BettingState(definition)
     last = None
     for actor, action in (entry for part in hand.betting.actions for entry in part):
@@ -167,19 +237,25 @@ def _likeliest(player: StrategyPlayer | SearchPlayer, hand: LoggedHand, position
             last = view(betting.copy(), hand.hole_cards, hand.board, position, hand.number)
         betting.apply(action)
     if last is None:
-        return []
+        return {}
     if isinstance(player, SearchPlayer):
         ranges = player.ranges_before(last)
     else:
         buckets = player.buckets(last)
         ranges = TableRanges(player).follow(last.betting, last.board, position, hand.number, buckets).ranges
-    seen = np.isin(PAIR_CARDS, hand.hole_cards[1 - position]).any(axis=1)
+    seen = np.isin(PAIR_CARDS, [*hand.hole_cards[1 - position], *last.board]).any(axis=1)
     shares = np.where(seen, 0.0, ranges[position])
     total = float(shares.sum())
     if total <= 0.0:
-        return []
+        return {}
     order = np.argsort(-shares, kind="stable")[:_SHOWN_HANDS]
-    return [{"hand": cards_text(PAIR_CARDS[pair].tolist()), "share": float(shares[pair] / total)} for pair in order]
+    weights = np.round(shares / shares.max(), 4).tolist()
+    return {
+        "range": [
+            {"hand": cards_text(PAIR_CARDS[pair].tolist()), "share": float(shares[pair] / total)} for pair in order
+        ],
+        "weights": [None if gone else weight for gone, weight in zip(np.asarray(seen).tolist(), weights)],
+    }
 
 
 def _thinned(total: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:

@@ -8,7 +8,7 @@ from foldwise.game.text.slumbot import slumbot_text
 from foldwise.matches.report.replay import replay_steps, street_names
 from foldwise.matches.table.hand import Hand
 from foldwise.matches.table.log import LoggedHand
-from foldwise.web.session import Session
+from foldwise.web.table.session import Session
 
 YOU = "you"
 

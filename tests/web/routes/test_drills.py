@@ -8,8 +8,8 @@ import pytest
 from foldwise.agent.strategy_player import OpenStrategy
 from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.web.drills import BIG_POT_BB, Situation, Street, find_spot, situation_of
-from foldwise.web.train import Tally
+from foldwise.web.routes.drills import BIG_POT_BB, Situation, Street, find_spot, situation_of
+from foldwise.web.routes.train import Tally
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ A session is a folder:
 
 - `session.json`: who plays whom, and the seeds; private, never sent.
 - `session.log`: the finished hands, an ACPC log that every command reads.
-- `hand.journal`: the cards and the betting of the hand in play (`web.hand_journal`); private, written before each response.
+- `hand.journal`: the cards and the betting of the hand in play (`hand_journal`); private, written before each answer.
 
 Without a seed the cards come from the system's generator. A 32-bit seed could be found by trying all of them against the
 cards a player has seen; a user who chooses the seed knows the cards, which is fine for practice.
@@ -25,9 +25,9 @@ from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand, position_of_seat, seat_of_position
 from foldwise.matches.table.log import LogFile, header_text, line_values, state_lines
-from foldwise.web.hand_journal import HandJournal, HandRecord
-from foldwise.web.opponents import Opponent, Opponents, play_out
-from foldwise.web.private_files import write_private
+from foldwise.web.table.hand_journal import HandJournal, HandRecord
+from foldwise.web.table.opponents import Opponent, Opponents, free_solutions, play_out
+from foldwise.web.table.private_files import write_private
 
 SETTINGS_FILE, LOG_FILE, HAND_FILE, GAME_FILE = "session.json", "session.log", "hand.journal", "session.game"
 _LIMITS_MS = (600_000, 600_000, 7_000)
@@ -170,6 +170,7 @@ class Session:
                 self._log.write(self._header())
         self._log.write(line + "\n")
         self._count(values[self.position], line)
+        free_solutions(self.bot)
 
     def _count(self, winnings: float, line: str) -> None:
         hand = self.hand
