@@ -20,7 +20,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,8 @@ class TooSlow(BaseException):
 
 
 def _stop(*_: Any) -> None:
+    """Fail the test; a test that goes on, as one that waits for a thread, ends the fork when this comes once more."""
+    signal.signal(signal.SIGPROF, lambda *_: os._exit(1))
     raise TooSlow
 
 
@@ -79,8 +81,8 @@ def replace_code(code: CodeType) -> bool:
     return bool(found)
 
 
-def in_fork(work: Callable[[], Any], cpu_seconds: float) -> Any:
-    """What `work` returns in a fork of this process; None if it died, hung or used too much CPU."""
+def in_fork(work: Callable[[], Iterable[Any]], cpu_seconds: float) -> list[Any]:
+    """What `work` yields in a fork of this process, until it ends, dies, hangs or has used so much CPU."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -89,8 +91,8 @@ def in_fork(work: Callable[[], Any], cpu_seconds: float) -> Any:
             silent = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silent, 1)
             os.dup2(silent, 2)
-            with os.fdopen(writing, "w") as pipe:
-                json.dump(work(), pipe)
+            for each in work():
+                os.write(writing, json.dumps(each).encode() + b"\n")
         finally:
             os._exit(0)
     os.close(writing)
@@ -104,16 +106,13 @@ def in_fork(work: Callable[[], Any], cpu_seconds: float) -> Any:
         os.kill(process, signal.SIGKILL)
     os.close(reading)
     os.waitpid(process, 0)
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 def passes(item: pytest.Item, following: pytest.Item | None, seconds: float) -> bool:
     """Run one test within so much CPU time."""
     signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
     try:
         reports = runtestprotocol(item, log=False, nextitem=following)
     finally:
@@ -130,9 +129,9 @@ class Timed:
     calls: set[Place]
 
 
-def measure(items: list[pytest.Item], limit: float) -> Iterator[list[Any]]:
-    """For every test that passes quickly: its number, its CPU seconds and the functions it calls."""
-    for number, (item, following) in enumerate(zip(items, [*items[1:], None])):
+def measure(items: list[pytest.Item], first: int, limit: float) -> Iterator[list[Any]]:
+    """For every test from the first on: its number, whether it passes quickly, its CPU seconds and the functions it calls."""
+    for number in range(first, len(items)):
         called: set[CodeType] = set()
 
         def note(frame: Any, event: str, _: Any, called: set[CodeType] = called) -> None:
@@ -143,23 +142,24 @@ def measure(items: list[pytest.Item], limit: float) -> Iterator[list[Any]]:
         threading.setprofile(note)
         sys.setprofile(note)
         try:
-            passed = passes(item, following, limit)
+            passed = passes(items[number], items[number + 1] if number + 1 < len(items) else None, limit)
         finally:
             sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]
-        if passed:
-            places = [_key(code) for code in called]
-            yield [number, time.process_time() - start, [place for place in places if place[0].startswith(str(ROOT))]]
+        places = [_key(code) for code in called]
+        ours = [place for place in places if passed and place[0].startswith(str(ROOT))]
+        yield [number, passed, time.process_time() - start, ours]
 
 
-def first_failure(code: CodeType, timed: list[Timed]) -> int:
+def first_failure(code: CodeType, timed: list[Timed]) -> Iterator[int]:
     """The number of the first test to fail once a function has this code; -1 if none does."""
     if replace_code(code):
         for number, (test, following) in enumerate(zip(timed, [*timed[1:], None])):
             seconds = 5 * test.cpu_seconds + _SPARE_SECONDS
             if not passes(test.item, following.item if following else None, seconds):
-                return number
-    return -1
+                yield number
+                return
+    yield -1
 
 
 class Forks:
@@ -185,8 +185,14 @@ class Forks:
         """The tests of a file that pass quickly; a file that cannot be measured has none."""
         if file not in self._measured:
             items = self._items.get(file, [])
-            rows = in_fork(lambda: list(measure(items, self._seconds)), 2 * self._seconds * len(items) + 60) or []
-            self._measured[file] = [Timed(items[place], cpu, set(map(tuple, calls))) for place, cpu, calls in rows]
+            self._measured[file], first = [], 0
+            while first < len(items):
+                limit = 2 * self._seconds * len(items) + 60
+                rows = in_fork(partial(measure, items, first, self._seconds), limit)
+                for number, passed, cpu, calls in rows:
+                    if passed:
+                        self._measured[file].append(Timed(items[number], cpu, set(map(tuple, calls))))
+                first += len(rows) + 1  # the test after the last row ended the fork
         return self._measured[file]
 
     def _try(self, mutant: dict[str, Any]) -> dict[str, Any]:
@@ -198,17 +204,18 @@ class Forks:
         timed = [test for name in mutant["tests"] for test in self._timed(name) if _key(code) in test.calls]
         timed.sort(key=lambda test: test.cpu_seconds)
         while timed:
-            noticed_by = in_fork(lambda: first_failure(code, timed), _MOST_SECONDS)
-            if noticed_by is None:
+            answer = in_fork(partial(first_failure, code, timed), _MOST_SECONDS)
+            if not answer:
                 return {"run": len(timed), "noticed_by": "the process died or used too much CPU"}
-            if noticed_by == -1:
+            if answer[0] == -1:
                 break
-            failed = timed[noticed_by]
+            failed = timed[answer[0]]
             name = failed.item.nodeid
             if name not in self._sound:
-                self._sound[name] = bool(in_fork(partial(passes, failed.item, None, _MOST_SECONDS), _MOST_SECONDS))
+                rows = in_fork(partial(measure, [failed.item], 0, _MOST_SECONDS), _MOST_SECONDS)
+                self._sound[name] = bool(rows and rows[0][1])
             if self._sound[name]:
-                return {"run": noticed_by + 1, "noticed_by": name}
+                return {"run": answer[0] + 1, "noticed_by": name}
             timed.remove(failed)
         return {"run": len(timed), "noticed_by": None}
 

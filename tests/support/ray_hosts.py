@@ -1,6 +1,6 @@
 """Ray on several hosts, and a head of `solver.distributed` on the first of them that does what it is told.
 
-    python -m tests.support.ray_hosts FOLDER ADDRESS CHILDREN ITERATIONS
+    python -m tests.support.ray_hosts FOLDER ADDRESS CHILDREN ITERATIONS GAME BUCKETS
 
 is that head: a line of words on its standard input, a line of JSON on its standard output.
 """
@@ -61,10 +61,19 @@ def start_ray(hosts: Hosts, cores: list[int], temporary: str) -> str:
 class ToldHead:
     """The head as a program on the first host."""
 
-    def __init__(self, hosts: Hosts, folder: Path, address: str, children: int, iterations: int):
-        words = [sys.executable, "-m", "tests.support.ray_hosts", str(folder), address, str(children), str(iterations)]
+    def __init__(
+        self,
+        hosts: Hosts,
+        folder: Path,
+        address: str,
+        children: int,
+        iterations: int,
+        game: str = "two-nl-6",
+        buckets: int = 3,
+    ):
+        words = [str(folder), address, str(children), str(iterations), game, str(buckets)]
         self._process = subprocess.Popen(
-            hosts.on(0, *words),
+            hosts.on(0, sys.executable, "-m", "tests.support.ray_hosts", *words),
             cwd=ROOT,
             env=_SETTINGS | {"PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
@@ -84,13 +93,13 @@ class ToldHead:
         self._process.communicate()
 
 
-def main(folder: Path, address: str, children: int, iterations: int) -> None:
+def main(folder: Path, address: str, children: int, iterations: int, name: str, buckets: int) -> None:
     from foldwise.solver.distributed.child import card_game
     from foldwise.solver.distributed.run import DistributedRun
     from tests.support.clustered_cards import clustered_cards, clustered_config
 
-    config = clustered_config(children=children, iterations=iterations)
-    game, _ = card_game(config, clustered_cards())
+    config = clustered_config(name, children, iterations=iterations)
+    game, _ = card_game(config, clustered_cards(buckets))
     here = DistributedRun(game, config, folder.with_name("here"), False, None)
     run = DistributedRun(game, config, folder, False, address)
     for line in sys.stdin:
@@ -101,9 +110,14 @@ def main(folder: Path, address: str, children: int, iterations: int) -> None:
                     each.checkpoint()
                 answer: Any = bool(np.array_equal(run.head.table, here.head.table))
             case ["advance", number]:
-                start = time.perf_counter()
                 run.head.advance(int(number))
-                answer = {"iteration": run.head.iteration, "seconds": time.perf_counter() - start}
+                answer = run.head.iteration
+            case ["costs"]:  # so far
+                answer = {
+                    "iteration": run.head.iteration,
+                    "cpu_seconds": time.process_time(),
+                    "child_nodes": [child.nodes for child in run.head.children()],
+                }
             case ["processes"]:
                 answer = [report.process for report in run.head.engine.call_all("report")()]
             case ["save"]:
@@ -116,4 +130,4 @@ def main(folder: Path, address: str, children: int, iterations: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5], int(sys.argv[6]))
