@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from papers.record import ROOT, add_save, save, significant
+from papers.record import ROOT, Cell, add_save, save, significant
 
 from foldwise.abstraction.build import config_tree
 from foldwise.abstraction.config import read_config
@@ -67,7 +68,7 @@ def measure(hosts: Hosts, address: str, folder: Path, children: int, iterations:
     head = ToldHead(hosts, folder, address, children, 1 << 40, GAME, BUCKETS)
     same = head.tell("compare 2000")
     processes = head.tell("processes")
-    head.tell(f"advance {iterations // 4}")  # batches at full size
+    head.tell(f"advance {iterations // 4}")  # compiled, and with larger batches
     before, carried, used = head.tell("costs"), sum(hosts.carried_bytes()), [cpu_seconds(each) for each in processes]
     head.tell(f"advance {iterations}")
     after = head.tell("costs")
@@ -150,10 +151,10 @@ class Model:
     bytes_over_messages: float  # what Ray and TCP add, as a factor
 
     @classmethod
-    def fit(cls, one: Costs, two: Costs, walk: Walk) -> "Model":
-        each = two.head_us - one.head_us
-        factor = two.child_bytes / message_bytes(walk.continuations)
-        return cls(one.head_us - each, each, (one.child_us + two.child_us) / 2, factor)
+    def fit(cls, few: Costs, more: Costs, walk: Walk) -> "Model":
+        each = (more.head_us - few.head_us) / (more.children - few.children)
+        factor = more.child_bytes / message_bytes(walk.continuations)
+        return cls(few.head_us - few.children * each, each, (few.child_us + more.child_us) / 2, factor)
 
     def scaled(self, here: Walk, there: Walk) -> "Model":
         """For another tree: the head's walks by nodes, its work for a child by continuations, a child's by nodes."""
@@ -195,16 +196,20 @@ def main() -> None:
     print(f"a host cut off: went on after {seconds:.0f} s with children on hosts {where}")
     nodes = papers_tree()
     here, there = uniform_walk(config_tree(clustered_config(GAME)).nodes), uniform_walk(nodes)
-    model = Model.fit(found[1], found[2], here)
-    papers = model.scaled(here, there)
-    print(here, model, there, papers, sep="\n")
-    if not arguments.save:
-        return
+    model, steeper = Model.fit(found[1], found[2], here), Model.fit(found[2], found[4], here)
+    print(here, model, steeper, there, model.scaled(here, there), steeper.scaled(here, there), sep="\n")
+    if arguments.save:
+        save_costs(found, model, arguments.iterations)
+        save_lost(seconds, where)
+        save_prediction([each.scaled(here, there) for each in (model, steeper)], there, nodes.size)
+
+
+def save_costs(found: dict[int, Costs], model: Model, iterations: int) -> None:
     save(
         "brown_2015_hosts",
         f"An iteration of {GAME} on four hosts, 1 ms apart: processor time, bytes, memory; the model is fitted to 1 and 2",
         [
-            "children",
+            "children, iterations",
             "tables, beside one process",
             "head, µs",
             "head by the model, µs",
@@ -216,20 +221,23 @@ def main() -> None:
         ],
         [
             [
-                f"{costs.children}",
+                f"{costs.children}, {iterations:,}",
                 "the same" if costs.same else "different",
                 significant(costs.head_us, 3),
                 significant(model.head_us + model.head_us_a_child * costs.children, 3),
                 significant(costs.child_us, 3),
                 significant(model.child_us, 3),
                 significant(costs.child_nodes, 3),
-                significant(costs.child_bytes, 3) if math.isfinite(costs.child_bytes) else None,
+                round(costs.child_bytes) if math.isfinite(costs.child_bytes) else None,
                 round(costs.child_megabytes),
             ]
             for costs in found.values()
         ],
         1,
     )
+
+
+def save_lost(seconds: float, where: list[int]) -> None:
     save(
         "brown_2015_lost_host",
         "Four children on four hosts, one cut off without notice",
@@ -240,29 +248,36 @@ def main() -> None:
         ],
         1,
     )
-    head_ms, all_ms = papers.head_us / 1e3, PAPERS_CHILDREN * papers.head_us_a_child / 1e3
-    sent = papers.bytes_over_messages * message_bytes(there.continuations) / 1e3
+
+
+def save_prediction(models: list[Model], walk: Walk, nodes: int) -> None:
+    """Of the model as it was fitted, and of the one with the slope between 2 and 4 children."""
+
+    def row(name: str, value: Callable[[Model], float], paper: str | None = None) -> list[Cell]:
+        return [name, *(significant(value(model), 2) for model in models), paper]
+
+    def head_ms(model: Model) -> float:
+        return (model.head_us + PAPERS_CHILDREN * model.head_us_a_child) / 1e3
+
+    def kilobytes(model: Model) -> float:
+        return model.bytes_over_messages * message_bytes(walk.continuations) / 1e3
+
     save(
         "brown_2015_961_cores",
         "The model on a tree of nearly the paper's size, with 60 children of 16 cores and a head (961 cores)",
-        ["an iteration", "model", "paper"],
+        ["an iteration", "fitted to 1 and 2", "fitted to 2 and 4", "paper"],
         [
-            ["nodes that a child visits, with uniform strategies", round(there.nodes_below), None],
-            ["head: walks, ms", significant(head_ms, 2), None],
-            ["head: values and messages of 60 children, ms", significant(all_ms, 2), None],
-            ["a child, ms", significant(papers.child_us / 1e3, 2), None],
-            [
-                "time: the longer of head and child, ms",
-                significant(max(head_ms + all_ms, papers.child_us / 1e3), 2),
-                "about 15",
-            ],
-            ["to a child and back, kB", significant(sent, 2), None],
-            ["through the head's link, kB", significant(PAPERS_CHILDREN * sent, 2), None],
-            [
+            ["nodes that a child visits, with uniform strategies", *[round(walk.nodes_below)] * 2, None],
+            row("head, ms", head_ms),
+            row("a child, ms", lambda model: model.child_us / 1e3),
+            row("time: the longer of both, ms", lambda model: max(head_ms(model), model.child_us / 1e3), "about 15"),
+            row("to a child and back, kB", kilobytes),
+            row("through the head's link, kB", lambda model: PAPERS_CHILDREN * kilobytes(model)),
+            row(
                 "memory of a child, GB",
-                significant((16 * PAPERS_ENTRIES / PAPERS_CHILDREN + 48 * nodes.size) / 1e9, 3),
+                lambda _: (16 * PAPERS_ENTRIES / PAPERS_CHILDREN + 48 * nodes) / 1e9,
                 "128 a blade",
-            ],
+            ),
         ],
         1,
     )
