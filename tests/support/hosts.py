@@ -59,7 +59,7 @@ class Hosts:
                 _ip("-n", name, "link", "set", "eth0", "up")
                 _ip("-n", name, "route", "add", "default", "dev", "eth0")  # programs look up their address by it
                 _ip("-n", self._switch, "link", "set", f"port{host}", "up")
-            words = [sys.executable, __file__, str(delay_seconds), *(f"port{host}" for host in range(count))]
+            words = [sys.executable, __file__, str(delay_seconds), *self.names]
             self._process = subprocess.Popen(
                 ["ip", "netns", "exec", self._switch, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
@@ -93,15 +93,6 @@ class Hosts:
             raise OSError("the switch ended")
         return json.loads(answer)
 
-    def end_programs(self, host: int) -> None:
-        """Kill every process on a host, as when its power is cut."""
-        name = self.names[host]
-        while processes := _ip("netns", "pids", name).split():
-            for process in processes:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(process), signal.SIGKILL)
-            time.sleep(0.01)  # until the kernel has ended them: they are not children of ours, so cannot be waited for
-
     def __enter__(self) -> Self:
         return self
 
@@ -112,9 +103,9 @@ class Hosts:
         """End everything that runs on the hosts, and the hosts."""
         if self._process is not None:
             self._process.communicate()  # closes its input, which ends it
-        for host, name in enumerate(self.names):
+        for name in self.names:
             if Path("/run/netns", name).exists():
-                self.end_programs(host)
+                end_programs(name)
                 _ip("netns", "delete", name)
         if Path("/run/netns", self._switch).exists():
             _ip("netns", "delete", self._switch)
@@ -124,13 +115,22 @@ def _ip(*words: str) -> str:
     return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout
 
 
-def switch_frames(delay_seconds: float, names: list[str]) -> None:
+def end_programs(name: str) -> None:
+    """Kill every process on a host, as when its power is cut."""
+    while processes := _ip("netns", "pids", name).split():
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+        time.sleep(0.01)  # until the kernel has ended them: they are not children of ours, so cannot be waited for
+
+
+def switch_frames(delay_seconds: float, count: int) -> None:
     """Pass frames between interfaces until standard input ends; a line there, `cut N` or `count`, is answered with counts."""
     ports = []
-    for name in names:
+    for host in range(count):
         port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
         port.setsockopt(_SOL_PACKET, _PACKET_VNET_HDR, 1)
-        port.bind((name, _ALL))
+        port.bind((f"port{host}", _ALL))
         port.setblocking(False)
         ports.append(port)
     waiting: list[tuple[float, int, int, bytes]] = []  # when, number, from which port, frame
@@ -164,4 +164,6 @@ def switch_frames(delay_seconds: float, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    switch_frames(float(sys.argv[1]), sys.argv[2:])
+    switch_frames(float(sys.argv[1]), len(sys.argv) - 2)
+    for name in sys.argv[2:]:  # whoever made the hosts may have been killed
+        end_programs(name)

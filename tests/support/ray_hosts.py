@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.hosts import Hosts
+from tests.support.hosts import Hosts, end_programs
 from tests.support.places import ROOT
 
 _PORT = 6379
@@ -53,7 +53,7 @@ def start_ray(hosts: Hosts, cores: list[int], temporary: str) -> str:
             done = subprocess.run(command, env=_SETTINGS, capture_output=True, text=True)
             if done.returncode == 0:
                 break
-            hosts.end_programs(host)
+            end_programs(hosts.names[host])
             assert attempt + 1 < _ATTEMPTS, f"Ray did not start: {done.stderr or done.stdout}"
     return address
 
