@@ -11,7 +11,7 @@ from foldwise.solver.subgame.subgame_tree import Nodes
 from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
 
 _RIVER_PIECES = 16
-_BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB
+_BLOCK_NODES = 96  # fewer fill lanes badly, more leave the cache
 _NUM_GROUPS = 16  # of boards, each added up by one thread: more threads than this do not help on a turn
 
 

@@ -87,16 +87,28 @@ def walk_block(nodes, blocks, block, traverser, regrets, sums, board, rules, fra
         weights = source[node.base : node.base + num_actions]
         reach = frames.reach[player, frames.reach_at[player, i]]
         below = child[i]
+        after = i + 1
+        while after < block_nodes.size and nodes[block_nodes[after]].kind != DECISION:
+            after += 1
+        ahead, ahead_sums = source[:0], sums[:0]
+        if after < block_nodes.size:
+            follower = nodes[block_nodes[after]]
+            end = follower.base + np.int64(follower.num_children)
+            ahead = source[follower.base : end]
+            if follower.player == traverser:
+                ahead_sums = sums[follower.base : end]
         for a in range(num_actions):
             frames.reach_at[1 - player, below + a] = frames.reach_at[1 - player, i]
             frames.reach_at[player, below + a] = below + a
         reaches = frames.reach[player, below : below + num_actions]
         sigma = frames.sigma[row[i] : row[i] + num_actions]
         if player != traverser:
-            share_reach(weights, reach, reaches)
+            share_reach(weights, reach, reaches, ahead, ahead_sums)
         elif rules.learns and node.detail != FROZEN:
             own_sums = sums[node.base : node.base + num_actions]
-            play_and_add(weights, reach, sigma, reaches, own_sums, rules.sum_factor, rules.sum_weight)
+            play_and_add(
+                weights, reach, sigma, reaches, own_sums, rules.sum_factor, rules.sum_weight, ahead, ahead_sums
+            )
         else:
             play_decision(weights, reach, sigma, reaches)
 
