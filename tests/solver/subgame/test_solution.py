@@ -12,7 +12,7 @@ from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.trees.tree_kernels import DECISION
-from foldwise.solver.subgame.subgame import _VALUE, Subgame
+from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
@@ -207,9 +207,8 @@ def test_sampled_rivers_are_unbiased(rivers: int) -> None:
     game.run(48 // rivers)  # so that strategies differ from river to river
     num_samples = 48 // rivers
     for player in range(2):
-        other = game._ranges[1 - player]
         parts = [
-            game._pass(player, other, _VALUE, _VALUE, game._sample(3, part), num_samples).copy()
+            game._values_on(game._sample(3, part), game._sampled_tasks, player, "average")
             for part in range(num_samples)
         ]
         assert np.allclose(np.mean(parts, axis=0), game._root_values(player, "average"), rtol=1e-3, atol=0.5)
