@@ -202,12 +202,12 @@ class Subgame:
         """Probability that two hands drawn from the ranges share no card."""
         other = np.zeros(NUM_PAIRS)
         other[self.board.pairs] = self._ranges[1]
-        mass = float(self._ranges[0] @ RangeShowdown(board).fold(other)[self.board.pairs])
-        if mass <= 0.0:
+        showdown = RangeShowdown(board)
+        if not np.any(showdown.meets(other)[self.board.pairs] & (self._ranges[0] > 0.0)):
             raise DefinitionError(
                 "two ranges of which no two hands can be held at once: give each at least one more hand"
             )
-        return mass
+        return max(float(self._ranges[0] @ showdown.fold(other)[self.board.pairs]), _LEAST_MASS)
 
     def _freeze(self, path: Path, rows: Float) -> None:
         at = self.node_at(path)
