@@ -103,6 +103,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--work", choices=list(ITERATIONS), help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, nargs="*", default=[1])
+    parser.add_argument("--record", default="subgame_checkouts", help="name of the record that --save writes")
     add_save(parser)
     arguments = parser.parse_args()
     if arguments.work:
@@ -120,7 +121,7 @@ def main() -> None:
     ]
     if arguments.save:
         save(
-            "subgame_checkouts",
+            arguments.record,
             "Commits solving the same subgame in turns, all hands in both ranges, million hand-nodes",
             ["subgame", "commit", "threads", "a CPU-second, median", "times the first", "a second, best round"],
             rows,
