@@ -4,7 +4,7 @@ python benchmarks/subgame_checkouts.py CHECKOUT CHECKOUT... [--case turn river s
 
 Each checkout runs in a process of its own, one at a time, so that a busy machine slows all alike; hand-nodes a CPU-second of
 all threads together, the median of the ratios to the first checkout's, round by round, and the best round by the clock, which
-says what several threads gain where the machine has cores for them; two threads have a core each. Exploitability is printed to show that the work was the
+says what several threads gain where the machine has cores for them. Exploitability is printed to show that the work was the
 same; with the same bits it is the same number. `search` is what the search at the table solves: a small tree, six rivers an
 iteration.
 """
@@ -41,9 +41,6 @@ def make_game(case: str, threads: int = 1) -> Subgame:
 def work(case: str, threads: int) -> None:
     """In a checkout's process: a round for every line that comes, after one to compile."""
     game = make_game(case, threads)
-    if threads == 2:  # on a busy machine the system would leave both on one core
-        os.sched_setaffinity(0, {0})
-        game._workspace.pool.submit(os.sched_setaffinity, 0, {1}).result()
     game.run(2)
     print("ready", flush=True)
     for _ in sys.stdin:
