@@ -46,6 +46,7 @@ from foldwise.solver.subgame.gadget_kernels import EntryChoice
 from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
 from foldwise.solver.subgame.subgame_kernels import (
     NUM_COUNTERS,
+    TAKEN,
     Passes,
     Pieces,
     SubgameFrames,
@@ -309,7 +310,11 @@ class Subgame:
             return int(visited)
 
         num_tasks = passes.tasks.start.size - 1
-        return sum(side_by_side(self._workspace.pool, work, range(max(1, min(len(self._scratch), num_tasks)))))
+        shares = range(max(1, min(len(self._scratch), num_tasks)))
+        try:
+            return sum(side_by_side(self._workspace.pool, work, shares))
+        finally:  # if an interrupt kept the first thread from its passes, the others must not wait for them
+            counters[TAKEN] = len(passes.steps) * passes.num_traversers * num_tasks
 
     # What was learned
 

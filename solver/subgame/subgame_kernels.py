@@ -113,7 +113,7 @@ class SubgameScratch(NamedTuple):
 
 
 # Counters, on cache lines of their own: passes opened, tasks taken and tasks done since the call began.
-_OPENED, _TAKEN, _DONE = 0, 8, 16
+_OPENED, TAKEN, _DONE = 0, 8, 16
 NUM_COUNTERS = 24
 _PATIENCE = 20_000  # looks at a counter, a tenth of a millisecond, before a waiting thread lets others run
 
@@ -306,11 +306,11 @@ def _take_task(counters, num_passes, num_tasks, pass_under_way):
     """
     waited = 0
     while True:
-        task = read_counter(counters, _TAKEN)
+        task = read_counter(counters, TAKEN)
         if task == num_passes * num_tasks:
             return -1
         if task < read_counter(counters, _OPENED) * num_tasks:
-            if claim_number(counters, _TAKEN, task):
+            if claim_number(counters, TAKEN, task):
                 return task
         elif pass_under_way >= 0:
             return -1

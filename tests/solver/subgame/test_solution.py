@@ -1,6 +1,7 @@
 """What is asked of a subgame besides its average: values and ranges at nodes, frozen rows, added sizes, shared memory."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.trees.tree_kernels import DECISION
+from foldwise.solver.subgame import subgame
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
@@ -197,6 +199,22 @@ def test_workspace_lends_what_was_given_back() -> None:
     again = solved(RIVER)
     assert workspace.num_free_bytes == 0
     assert np.array_equal(again.strategy(), kept)
+
+
+def test_an_interrupt_leaves_no_thread_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that helps is let go when the first one never begins."""
+    workspace = Workspace()
+    workspace.pool = ThreadPoolExecutor(1)
+    game = Subgame(reached(SHALLOW), TURN, some_ranges(11, TURN), SHOVE, threads=2, workspace=workspace)
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subgame, "lead_passes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            game.run(1)
+    workspace.pool.shutdown(wait=True)  # waits for ever if a thread does
 
 
 @pytest.mark.parametrize("rivers", [6, 12])
