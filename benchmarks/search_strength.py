@@ -178,8 +178,8 @@ def main() -> None:
     rows: list[list[Cell]] = []
     base: Float | None = None
     for text in arguments.variants:
-        agent: SearchPlayer | TableRanges = ranges
         steps = parse_steps(text)
+        agent: SearchPlayer | TableRanges = TableRanges(opened.player(steps.pipeline, arguments.seed))
         if steps.search is not None:
             menu = bet_menu(*arguments.sizes, opened.definition.num_rounds) if arguments.sizes is not None else None
             agent = SearchPlayer(opened.player(steps.pipeline, arguments.seed), steps.pipeline, steps.search, menu=menu)
