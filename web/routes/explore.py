@@ -182,9 +182,10 @@ class ExploreRoutes:
             if progress is not None:
                 tell(progress)
             solver.stop = stopped.is_set()
-        met = RangeShowdown(board).fold(ranges[1 - position])
-        unit = table.player.definition.big_blind * np.where(met > 0.0, met, 1.0)
-        values = np.where(met > 0.0, solver.game.action_values() / unit, 0.0)
+        showdown, other = RangeShowdown(board), ranges[1 - position]
+        meets = showdown.meets(other)
+        unit = table.player.definition.big_blind * np.where(meets, showdown.fold(other), 1.0)
+        values = np.where(meets, solver.game.action_values() / unit, 0.0)
         grid = _grid(betting, board, solver.game.actions, solver.game.strategy(), ranges[position])
         shown = [
             None if row is None else np.round(values[:, pair], 3).tolist() for pair, row in enumerate(grid["hands"])
