@@ -1,11 +1,13 @@
 """What is asked of a subgame besides its average: values and ranges at nodes, frozen rows, added sizes, shared memory."""
 
 import gc
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from foldwise.game.arrays import aligned_zeros
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -199,6 +201,19 @@ def test_workspace_lends_what_was_given_back() -> None:
     again = solved(RIVER)
     assert workspace.num_free_bytes == 0
     assert np.array_equal(again.strategy(), kept)
+
+
+def test_a_table_comes_back_while_another_is_lent() -> None:
+    """A finalizer may run within `lend`: what it calls must not wait for the lock that `lend` holds."""
+    workspace = Workspace()
+    with workspace._lock:
+        giving = threading.Thread(target=workspace.take_back, args=(aligned_zeros(64),), daemon=True)
+        giving.start()
+        giving.join(60)
+        assert not giving.is_alive()
+    assert workspace.num_free_bytes == 4 * 64
+    workspace.lend(64)
+    assert workspace.num_free_bytes == 0
 
 
 def test_an_interrupt_leaves_no_thread_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
