@@ -122,8 +122,10 @@ class Dealer:
         write_out: Callable[[str], None],
         write_err: Callable[[bytes], None],
         folder: Path | None = None,
+        alone: bool = False,
     ):
         check_playable(settings.definition)
+        self._alone = alone
         self._settings = settings
         self._definition = settings.definition
         self._num_seats = settings.definition.num_players
@@ -195,7 +197,7 @@ class Dealer:
                 while len(self._seats) == seat:
                     try:
                         connection, _ = listener.accept()
-                        self._seats.append(SeatConnection(connection))
+                        self._seats.append(SeatConnection(connection, self._alone))
                     except (BlockingIOError, ConnectionAbortedError):
                         left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
                         if not await readiness.wait(left):
@@ -385,8 +387,9 @@ async def run_match(
     write_out: Callable[[str], None],
     write_err: Callable[[bytes], None],
     folder: Path | None = None,
+    alone: bool = False,
 ) -> bool:
-    """Open a dealer and play its match: True if it was completed."""
-    dealer = Dealer(settings, write_out, write_err, folder)
+    """Open a dealer and play its match: True if it was completed. `alone`: nothing else runs on this event loop."""
+    dealer = Dealer(settings, write_out, write_err, folder, alone)
     dealer.open()
     return await dealer.run()
