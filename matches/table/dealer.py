@@ -304,12 +304,12 @@ class Dealer:
                     f"ERROR: seat {seat + 1} has closed its connection and cannot be sent hand {hand.number} ({error})",
                     unlike_reference=True,
                 ) from error
-            sent = _now()
-            if not quiet:
-                self._write_err(b"TO %d at %s %s" % (seat + 1, stamp(sent).encode(), data))
             if position == to_act:
-                self._last_sent = sent
+                self._last_sent = _now()
                 requested = line
+            if not quiet:
+                sent = self._last_sent if position == to_act else _now()
+                self._write_err(b"TO %d at %s %s" % (seat + 1, stamp(sent).encode(), data))
             if connection.backlog > MAX_BACKLOG and not await connection.drain(
                 MAX_BACKLOG // 2, self._settings.response_ms / 1000
             ):

@@ -56,16 +56,16 @@ class LogFile:
         if append and path.exists():
             drop_unfinished_line(path)
             self.logged = {hand_number(line) for line in state_lines(path)}
-        self._path = path
+        self._naming = naming(path)
         self._file: IO[str] = path.open("a" if append else "w", encoding=LOG_ENCODING, errors=LOG_ERRORS)
 
     def write(self, text: str) -> None:
-        with naming(self._path):
+        with self._naming:
             self._file.write(text)
             self._file.flush()
 
     def close(self) -> None:
-        with naming(self._path):
+        with self._naming:
             self._file.close()
 
 
