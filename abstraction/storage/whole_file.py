@@ -31,7 +31,7 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
     # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file
     # where output is redirected.
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        with path.open(mode, **options) as file:
+        with naming(path), path.open(mode, **options) as file:
             yield file
         return
     temporary = path.with_name(f".{path.name}.new")
