@@ -26,7 +26,7 @@ class ProtocolError(RuntimeError):
 class Naming:
     """Adds a file's name to system errors of a write: the system names it only when opening fails.
 
-    `with naming(path):` around one write; whoever writes line after line keeps the object and uses it again.
+    `with Naming(path):` around one write; whoever writes line after line keeps the object and uses it again.
     """
 
     __slots__ = ("_path",)
@@ -40,6 +40,3 @@ class Naming:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
-
-
-naming = Naming

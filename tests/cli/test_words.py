@@ -15,7 +15,7 @@ from foldwise.abstraction.config import check_config
 from foldwise.agent.reading.typed_state import hand_of_class
 from foldwise.cli.main import main
 from foldwise.cli.support.output import ProgressLine
-from foldwise.game.errors import DefinitionError, FormatError, naming
+from foldwise.game.errors import DefinitionError, FormatError, Naming
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import LogFile
 from foldwise.solver.config import RunConfig
@@ -224,7 +224,7 @@ def test_a_full_disk_names_the_file(strategies, tmp_path, capsys, monkeypatch):
         with pytest.raises(OSError, match="No space left") as error:
             LogFile(Path("/dev/full"), append=False).write("x\n")
         assert error.value.filename == "/dev/full"
-    with pytest.raises(OSError, match="No space left") as error, naming(tmp_path / "a"):
+    with pytest.raises(OSError, match="No space left") as error, Naming(tmp_path / "a"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert error.value.filename == str(tmp_path / "a")
 
