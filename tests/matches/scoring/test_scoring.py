@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.storage.checked_json import write_checked
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
@@ -113,7 +114,8 @@ def test_values_follow_the_strategy(capsys, folders, tmp_path):
     assert made["values"] == [str(poor / "values")]
     manifest = poor / "values" / "manifest.json"
     entry = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**entry, "fingerprint": "another"}))
+    del entry["checksum"]
+    write_checked(manifest, {**entry, "fingerprint": "another"})
     options = ("--game", "leduc", "--hands", 10, "--score", "aivat")
     assert "--fit" in refused(capsys, "match", poor, "bot:call", *options)
     run_json(capsys, "score", "--fit", "--strategy", poor)
