@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foldwise.abstraction.storage.checked_json import checked_text, write_model
 from foldwise.abstraction.storage.whole_file import make_folder, sync_folder
-from foldwise.game.errors import DefinitionError, FormatError, naming
+from foldwise.game.errors import DefinitionError, FormatError, Naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
@@ -62,7 +62,7 @@ def write_chunks(
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
-        with naming(path), path.open("wb") as stream:
+        with Naming(path), path.open("wb") as stream:
             header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_2_0(stream, header)
             for piece in chunks:

@@ -1,6 +1,7 @@
 """The kernel cache: a new folder when a source changes that can shape a kernel, nothing next to the code, and no cache
 needed."""
 
+import errno
 import gc
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core import caching
 from numba.extending import overload
 
 from foldwise.game import compiled
@@ -172,6 +174,22 @@ def test_without_a_writable_cache_kernels_are_not_cached(tmp_path, monkeypatch):
     assert kernel(1) == 2
     assert kernel.stats.cache_path is None
     assert kernel.targetoptions["boundscheck"]
+
+
+def test_a_disk_that_fills_up_while_compiling_costs_only_time(tmp_path, monkeypatch):
+    tried = []
+
+    def full(*arguments):
+        tried.append(arguments)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path))
+    monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)  # put back after the test
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    kernel = compiled.kernel(lambda x: x + 1)
+    assert kernel(1) == 2
+    assert len(tried) == 1
 
 
 def test_threads_that_make_kernels_at_once_store_each_in_its_own_folder(project, tmp_path, monkeypatch):

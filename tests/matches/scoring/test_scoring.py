@@ -149,6 +149,25 @@ def test_check_score_names_the_player():
         check_score("expectation", players)
 
 
+def test_a_log_is_scored_by_the_game_it_names(capsys, tmp_path):
+    """By the plan beside it, else by its header; a header without a name we know stands for hunl, as a missing one does."""
+    assert main(["match", "bot:call", "bot:raise", "--game", "leduc", "--hands", "20", "-o", str(tmp_path / "m")]) == 0
+    capsys.readouterr()
+    log = tmp_path / "m" / "0000.AB.log"
+    beside = run_json(capsys, "score", log)
+    assert beside["hands"] == 20
+    alone = tmp_path / "alone.log"
+    alone.write_bytes(log.read_bytes())
+    assert run_json(capsys, "score", alone)["methods"] == beside["methods"]
+    for header in ("", "# name/game/hands/seed x holdem.nolimit.2p.reverse_blinds.game 1 0\n"):
+        alone.write_text(f"{header}STATE:7:f:AsKs|AdKd:50|-50:A|B\n")
+        assert run_json(capsys, "score", alone)["hands"] == 1
+    said = refused(capsys, "score", tmp_path / "m")
+    assert "is a folder: give one of its logs" in said and str(log) in said
+    alone.unlink()
+    assert "it holds no logs" in refused(capsys, "score", tmp_path)
+
+
 @pytest.mark.parametrize(
     "line, said",
     [
