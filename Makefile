@@ -44,14 +44,9 @@ demo: $(READY)
 demo-network: $(READY)
 	@$(BIN)/python -m foldwise.cli.support.demo_network
 
-# The files that take longest come first, so that both processes end together.
-LONGEST := $(addprefix tests/,web/test_browser.py matches/scoring/test_aivat.py test_docs.py solver/distributed \
-	abstraction/deals/test_sequences.py test_wheel.py web/test_page.py test_paper_tables.py web/test_door.py \
-	solver/sampling/test_vector_sampling.py solver/response/test_real_response.py matches/network test_imports.py \
-	matches/scoring matches/duplicate search)
+# tests/conftest.py puts the files that take longest first, so that both processes end together.
 test: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-		$(LONGEST) tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 tests
 
 # The tests that wait for processes and sockets once more, with a busy loop on every core and two besides.
 UNDER_LOAD := tests/matches/network tests/matches/table tests/matches/duplicate tests/agent/clients/test_client.py

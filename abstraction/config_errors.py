@@ -16,6 +16,8 @@ def config_problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
         return f"{place}: {_unknown_key(loc, model)}"
     if kind == "model_type":
         return f"{place}: got {_shown(given)}, expected a section: write [{place}] and its keys below it"
+    if kind == "string_type":
+        return f"{place}: got {_shown(given)}, expected text in quotes{', no section' * isinstance(given, dict)}"
     if kind == "missing":
         return f"{place}: missing: give it a value"
     text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")

@@ -77,6 +77,7 @@ class StrategyPlayer:
         self.listener: Callable[[Decision], None] | None = None
         self._tracker = Tracker(seat, definition)
         self._checked: GameDefinition | None = None
+        self._last_buckets: tuple[tuple[int, ...], list[int]] = ((), [])  # hand and board, and the buckets on the way
 
     def warm_up(self) -> None:
         """Load the compiled code and read the first rows now rather than during a hand."""
@@ -130,10 +131,15 @@ class StrategyPlayer:
         return decision, answer.action
 
     def buckets(self, state: MatchState) -> list[int]:
-        """Our bucket on each street so far."""
+        """Our bucket on each street so far; within a hand only those of new streets are looked up."""
         hand = state.hole_cards[state.position]
         sizes = self.definition.board_sizes[: state.betting.round + 1]
-        return [self.lookup.bucket(hand, state.board[:size]) for size in sizes]
+        cards = (*hand, *state.board)
+        before, known = self._last_buckets
+        buckets = known[: len(sizes)] if cards[: len(before)] == before else []
+        buckets += [self.lookup.bucket(hand, state.board[:size]) for size in sizes[len(buckets) :]]
+        self._last_buckets = (cards, buckets)
+        return buckets.copy()
 
     def _check_game(self, played: GameDefinition) -> None:
         if self._checked is not played:

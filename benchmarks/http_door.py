@@ -1,10 +1,11 @@
 """Bots at the HTTP interface: hands per second, response times, memory of the server.
 
-    python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--search off|fast] [--save]
+    python benchmarks/http_door.py STRATEGY [--sessions 50] [--hands 20000] [--seconds S] [--search off|fast] [--save]
 
 Starts `foldwise serve` as a process of its own and plays it from this one, which shares the machine's cores: every session
-checks and calls, one request after another. Memory is the server's resident set after each quarter of the hands. CPU is the
-server's alone, so it can be compared on a busy machine; times of an answer cannot.
+checks and calls, one request after another, until the hands are played or the seconds are over. Memory is the server's
+resident set after each quarter of them. CPU is the server's alone, so it can be compared on a busy machine; times of an
+answer cannot. Where the server searches, answers on turn and river are those that wait for solves, their own and others'.
 """
 
 import argparse
@@ -22,15 +23,17 @@ from urllib.parse import urlsplit
 import numpy as np
 from papers.record import add_save, save, significant
 
+_SESSIONS = 50
 _PARTS = 4
+_TURN_CARDS = 4
 
 
 class Client:
     """One session on one connection."""
 
-    def __init__(self, address: tuple[str, int], took: list[float]):
+    def __init__(self, address: tuple[str, int], took: list[tuple[float, bool]]):
         self._address = address
-        self._took = took
+        self._took = took  # seconds of each answer, and whether it was on turn or river
         self._token: str | None = None
 
     async def open(self) -> None:
@@ -45,7 +48,7 @@ class Client:
         headers = (await self._reader.readuntil(b"\r\n\r\n")).lower()
         length = int(headers.partition(b"content-length: ")[2].partition(b"\r\n")[0])
         answer: dict[str, Any] = json.loads(await self._reader.readexactly(length))
-        self._took.append(time.perf_counter() - start)
+        self._took.append((time.perf_counter() - start, len(answer.get("board", ())) >= _TURN_CARDS))
         if "error_msg" in answer:
             raise RuntimeError(answer["error_msg"])
         return answer
@@ -72,25 +75,30 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, Any]:
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    return {f"p{part}_ms": 1000 * float(np.percentile(seconds, part)) if seconds else 0.0 for part in (50, 99)}
+
+
+async def play(url: str, sessions: int, hands: int, limit: float, process: int) -> dict[str, Any]:
     parts = urlsplit(url)
     assert parts.hostname is not None and parts.port is not None
-    took: list[float] = []
+    took: list[tuple[float, bool]] = []
     clients = [Client((parts.hostname, parts.port), took) for _ in range(sessions)]
     for client in clients:
         await client.open()
-        await client.hand()
+    await asyncio.gather(*(client.hand() for client in clients))
     took.clear()
     begun = ended = 0
     memory: list[float] = []
 
     async def work(client: Client) -> None:
         nonlocal begun, ended
-        while begun < hands:
+        while begun < hands and time.perf_counter() - start < limit:
             begun += 1
             await client.hand()
             ended += 1
-            if ended * _PARTS // hands > len(memory):
+            done = max(ended / hands, (time.perf_counter() - start) / limit)
+            if done * _PARTS >= len(memory) + 1 and len(memory) < _PARTS:
                 memory.append(resident_bytes(process) / 1e6)
 
     start, cpu = time.perf_counter(), cpu_seconds(process)
@@ -98,11 +106,11 @@ async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, A
     seconds = time.perf_counter() - start
     return {
         "sessions": sessions,
-        "hands": hands,
-        "hands_per_second": hands / seconds,
+        "hands": ended,
+        "hands_per_second": ended / seconds,
         "answers": len(took),
-        "p50_ms": 1000 * float(np.percentile(took, 50)),
-        "p99_ms": 1000 * float(np.percentile(took, 99)),
+        "all": percentiles([time for time, _ in took]),
+        "turn and river": percentiles([time for time, is_late in took if is_late]),
         "cpu_ms_an_answer": 1000 * (cpu_seconds(process) - cpu) / len(took),
         "memory_mb": [round(size, 1) for size in memory],
         "load": os.getloadavg()[0],
@@ -112,8 +120,9 @@ async def play(url: str, sessions: int, hands: int, process: int) -> dict[str, A
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("strategy")
-    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--sessions", type=int, default=_SESSIONS)
     parser.add_argument("--hands", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--search", default="off")
     add_save(parser)
     given = parser.parse_args()
@@ -124,25 +133,31 @@ def main() -> None:
             assert server.stdout is not None
             url = json.loads(server.stdout.readline())["url"]
             try:
-                found = asyncio.run(play(url, given.sessions, given.hands, server.pid))
+                found = asyncio.run(play(url, given.sessions, given.hands, given.seconds, server.pid))
             finally:
                 server.terminate()
     print(json.dumps(found, indent=1))
     if given.save:
         columns = (
+            "the bot",
             "sessions",
             "hands",
             "hands/s",
             "p50, ms",
             "p99, ms",
+            "turn and river: p50, ms",
+            "turn and river: p99, ms",
             "CPU of an answer, ms",
             "memory by quarters, MB",
         )
-        figures = (found[key] for key in ("hands_per_second", "p50_ms", "p99_ms", "cpu_ms_an_answer"))
+        times = [found[part][key] for part in ("all", "turn and river") for key in ("p50_ms", "p99_ms")]
+        figures = [found["hands_per_second"], *times, found["cpu_ms_an_answer"]]
         memory = " ".join(f"{size:.0f}" for size in found["memory_mb"])
-        row = (given.sessions, given.hands, *(significant(figure, 3) for figure in figures), memory)
-        title = "Bots at the HTTP door, " + ("tables only" if given.search == "off" else f"search {given.search}")
-        save(f"speed_door_{given.search}", title, columns, [row], None)
+        name = "tables only" if given.search == "off" else f"search {given.search}"
+        row = (name, given.sessions, found["hands"], *(significant(figure, 3) for figure in figures), memory)
+        load = f"load {os.getloadavg()[0]:.0f}, niceness {os.nice(0)}"
+        few = "" if given.sessions == _SESSIONS else f"_{given.sessions}"
+        save(f"speed_door_{given.search}{few}", "Bots at the HTTP door", columns, [row], None, load)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """`make mutants`: do the tests notice a wrong sign, weight or comparison?
 
-One place at a time is changed in a copy of the checkout, and the tests that name the changed module are run on it. A mutant
-they pass survives: either a test is missing, or the change makes no difference. Places are drawn with a seed from the
-solver, post-processing, translation and scoring. Ends with the survivors and their share; `-o` keeps all as JSON.
+One place at a time is changed, and the tests that name the changed module are run on it: first those that are quick without
+numba's compiler (`quick_mutants.py`, about a second a mutant), then, for the mutants these pass, all of them in a copy of the
+checkout, where every kernel of the room is compiled again (minutes). A mutant that passes everything survives: either a test
+is missing, or the change makes no difference. Places are drawn with a seed from the solver, post-processing, translation and
+scoring. Ends with the survivors and their share; `-o` keeps all as JSON; `--quick` leaves the second stage out.
 """
 
 import argparse
@@ -15,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,8 @@ from foldwise.game.compiled import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/mappings/*.py", "matches/scoring/*.py")
+QUICK_SECONDS = 1.0  # of CPU: what a test of the first stage may take
+NOT_QUICK = ("test_distributed_ray.py", "test_hosts.py")  # start processes, whose time is not theirs
 LATEST_SECONDS = 3600.0  # for a test that hangs without using CPU
 _SPARE_CPU_SECONDS = 120  # plus five times what the tests take on the unchanged code
 _BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -143,6 +147,23 @@ def _imports(path: Path, package: str, names: list[str]) -> bool:
     return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
 
 
+def noticed_quickly(chosen: Sequence[Mutant], folder: Path) -> dict[Mutant, str]:
+    """The first stage: the mutants it notices, each with the test that does."""
+    request, result = folder / "request.json", folder / "noticed.jsonl"
+    tests = {mutant: [test for test in tests_of(mutant.file) if not test.endswith(NOT_QUICK)] for mutant in chosen}
+    rows = [{**asdict(mutant), "tests": tests[mutant]} for mutant in chosen]
+    request.write_text(json.dumps({"seconds": QUICK_SECONDS, "mutants": rows}))
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "benchmarks" / "quick_mutants.py"), str(request), str(result)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    found = [json.loads(line)["noticed_by"] for line in result.read_text().splitlines()] if result.exists() else []
+    if len(found) != len(chosen):
+        raise SystemExit(
+            f"the first stage ended after {len(found)} of {len(chosen)} mutants\n{done.stdout}{done.stderr}"
+        )
+    return {mutant: noticed_by for mutant, noticed_by in zip(chosen, found) if noticed_by is not None}
+
+
 class Copy:
     """A copy of the checkout in which one file at a time is changed."""
 
@@ -218,11 +239,17 @@ class Copy:
         return done.returncode, done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
+def _keep(outcomes: list[Outcome], path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200, help="mutants to try")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
     parser.add_argument("--only", default="", help="files whose name holds this")
+    parser.add_argument("--quick", action="store_true", help="only the tests that are quick without the compiler")
     parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
     parser.add_argument("-o", type=Path, help="where all outcomes go, as JSON")
     options = parser.parse_args()
@@ -233,16 +260,24 @@ def main() -> int:
     for mutant in chosen:
         tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
+        noticed = noticed_quickly(chosen, Path(folder))
         copy = Copy(Path(folder))
         for mutant in chosen:
+            source = (ROOT / mutant.file).read_text().splitlines()[mutant.line - 1].strip()
+            if mutant in noticed or options.quick:
+                quick = Outcome(
+                    mutant, list(tests_of(mutant.file)), mutant not in noticed, noticed.get(mutant, ""), source
+                )
+                outcomes.append(quick)
+                continue
             if resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > options.cpu_seconds:
                 break
             outcome = copy.try_mutant(mutant)
             outcomes.append(outcome)
             verdict = "SURVIVED" if outcome.survived else outcome.noticed_by
             print(f"{len(outcomes)}/{len(chosen)} {mutant}: {verdict}", flush=True)
-            if options.o:
-                options.o.write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
+            _keep(outcomes, options.o)
+        _keep(outcomes, options.o)
     survivors = [outcome for outcome in outcomes if outcome.survived]
     for outcome in survivors:
         print(f"{outcome.mutant}\n    {outcome.source}")

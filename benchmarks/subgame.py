@@ -67,13 +67,19 @@ def rates(game: Subgame, seconds: float, threads: int) -> tuple[float, float]:
 
 def depth_first(game: Subgame) -> Subgame:
     """The same game without blocks: every end is settled by itself."""
-    blocks, leaves = game._blocks, range(game._leaves.node.size)
-    game._blocks = blocks._replace(number=np.full_like(blocks.number, -1), of_leaf=np.full_like(blocks.of_leaf, -1))
-    for thread in game._threads:  # a walk depth first takes one leaf at a time
-        runs = [
-            [leaf, leaf + 1, *piece[2:]] for piece in thread.pieces.tolist() for leaf in leaves[piece[0] : piece[1]]
-        ]
-        thread.pieces = np.array(runs, dtype=np.int32)
+    pieces, tasks = game._pieces, game._tasks
+    blocks = pieces.blocks._replace(
+        number=np.full_like(pieces.blocks.number, -1), of_leaf=np.full_like(pieces.blocks.of_leaf, -1)
+    )
+    runs, start = [], [0]  # a walk depth first takes one leaf at a time
+    for first, last in zip(tasks.start[:-1], tasks.start[1:]):
+        for piece in tasks.pieces[first:last].tolist():
+            runs.extend([leaf, leaf + 1, *piece[2:]] for leaf in range(piece[0], piece[1]))
+        start.append(len(runs))
+    game._pieces = pieces._replace(blocks=blocks)
+    game._tasks = game._sampled_tasks = tasks._replace(
+        pieces=np.array(runs, dtype=np.int32), start=np.array(start, dtype=np.int32)
+    )
     return game
 
 

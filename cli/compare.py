@@ -264,11 +264,11 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tup
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
+    from foldwise.abstraction.storage.checked_json import write_checked
     from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
-    from foldwise.matches.result_file import write_result
 
-    write_result(output / "comparison.json", result)
+    write_checked(output / "comparison.json", result)
     with written_whole(output / "comparison.csv") as file:
         writer = csv.writer(file)
         known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")

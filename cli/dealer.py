@@ -66,7 +66,7 @@ def dealer(request: DealerRequest) -> int:
         return _serve_tables(settings, request)
     if request.broker is not None:
         return _deal_remote(settings, request.broker, request)
-    return 0 if run_loop(run_match(settings, _write_out, _write_err)) else 1
+    return 0 if run_loop(run_match(settings, _write_out, _write_err, alone=True)) else 1
 
 
 def _settings(request: DealerRequest) -> "MatchSettings":

@@ -31,7 +31,10 @@ class ScoreRequest:
     opponent_strategy: Annotated[
         str | None, typer.Option(metavar="DIR", help="The opponent's strategy, if it is known too.")
     ] = None
-    game: Annotated[str | None, typer.Option(help="The log's game; by default the strategy's, else hunl.")] = None
+    game: Annotated[
+        str | None,
+        typer.Option(help="The log's game; by default the strategy's, else the one the log names, else hunl."),
+    ] = None
     fit: Annotated[
         bool, typer.Option("--fit", help="Compute the strategy's values again, even without a log to score.")
     ] = False
@@ -74,8 +77,8 @@ def score(request: ScoreRequest) -> None:
     """
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.cli.support.players import typed_strategy
-    from foldwise.cli.support.table_game import table_definition
     from foldwise.matches.duplicate.match import default_jobs
+    from foldwise.matches.report.hand_files import log_definition
     from foldwise.matches.scoring.aivat_values import DEFAULT_BOARDS
     from foldwise.matches.scoring.log_scores import score_log
     from foldwise.matches.scoring.scorers import aivat_by_seeds
@@ -85,6 +88,12 @@ def score(request: ScoreRequest) -> None:
         raise DefinitionError("score: give a log, or --fit with --strategy DIR to make values")
     if request.strategy is None and (request.opponent_strategy is not None or request.fit):
         raise DefinitionError("score: --opponent-strategy and --fit need --strategy DIR")
+    if log is not None and log.is_dir():
+        logs = sorted(path.name for path in log.glob("*.log"))
+        remedy = (
+            f"give one of its logs, such as {str(log / logs[0])!r}" if logs else "it holds no logs; give a dealer's log"
+        )
+        raise DefinitionError(f"log {str(log)!r} is a folder: {remedy}")
     if log is not None and not log.is_file():
         raise DefinitionError(f"log {str(log)!r}: no such file")
     if request.boards is not None and not request.fit:
@@ -100,7 +109,7 @@ def score(request: ScoreRequest) -> None:
         emit(values, request.as_json, lambda: stdout.print(f"written to {', '.join(made)}"))
         return
     if request.game is not None or not specs:
-        definition = table_definition(request.game or "hunl")
+        definition = log_definition(log, request.game, default="hunl")
     else:
         definition = OpenStrategy(specs[0].folder).definition
     aivat = aivat_by_seeds(definition, specs, default_jobs(), line.update)((request.seed,) * 2) if specs else None

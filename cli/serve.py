@@ -68,9 +68,9 @@ def serve(request: ServeRequest) -> None:
 
     try:
         from foldwise.web.app import TableSettings, make_app
-        from foldwise.web.guard import Access
-        from foldwise.web.server import listen
-        from foldwise.web.server import serve as serve_app
+        from foldwise.web.connection.guard import Access
+        from foldwise.web.connection.server import listen
+        from foldwise.web.connection.server import serve as serve_app
     except ModuleNotFoundError as error:
         raise DefinitionError(f"serve needs {error.name}: install it with pip install 'foldwise[web]'") from None
 

@@ -146,10 +146,10 @@ def _show(result: TournamentResult) -> None:
 
 
 def _write(output: Path, result: TournamentResult) -> None:
+    from foldwise.abstraction.storage.checked_json import write_checked
     from foldwise.abstraction.storage.whole_file import written_whole
-    from foldwise.matches.result_file import write_result
 
-    write_result(output / "tournament.json", result)
+    write_checked(output / "tournament.json", result)
     with written_whole(output / "tournament.csv") as file:
         writer = csv.writer(file)
         writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])

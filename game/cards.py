@@ -29,7 +29,7 @@ def card_text(card: int) -> str:
 
 
 def cards_text(cards: Iterable[int]) -> str:
-    return "".join(_CARD_TEXT[card] for card in cards)
+    return "".join([_CARD_TEXT[card] for card in cards])
 
 
 def parse_card(text: str) -> int:

@@ -7,8 +7,13 @@ import in turn (constants are compiled in), and files with a `NamedTuple` (a ker
 order of its fields, and the cache knows the class by its name alone). Two checkouts with the same sources share what they
 compiled. Folders unused for two weeks are removed. Nothing is written next to the code: everything lives under
 `FOLDWISE_CACHE` (default: the user's cache directory).
+
+The first start of a program waits for the compiler, so two habits of numba are changed here: it formats the two shapes when a
+slice is assigned from another size, and compiles its strings for that; and Python's collector looks through all that the
+compiler holds, again and again.
 """
 
+import gc
 import hashlib
 import os
 import shutil
@@ -16,13 +21,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 import platformdirs
-from numba.core import caching
+from numba.core import caching, event
+from numba.extending import overload
+from numba.np import arrayobj
 
 from foldwise.game.sources import imported_sources
 
@@ -90,25 +98,68 @@ def _remove_unused(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+# The folder of the kernel being made: numba's own setting is one for all threads, and threads may import at once.
+_folder_of_kernel: ContextVar[str | None] = ContextVar("folder of the kernel being made", default=None)
 _Located: Any = caching.UserProvidedCacheLocator
 
 
 class _SharedLocator(_Located):  # type: ignore[misc]  # numba has no types, so its class is Any
-    """Stores compiled code by module instead of by path: the folder's name already identifies the sources."""
+    """Stores what `kernel` compiles, by module instead of by path: the folder's name already identifies the sources."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
-        config: Any = numba.config
-        self._cache_path = str(Path(config.CACHE_DIR) / py_func.__module__)
+        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is identified by its path alone
+        name = py_func.__module__ if ours else self.get_suitable_cache_subpath(py_file)
+        self._cache_path = str(Path(_folder_of_kernel.get() or "") / name)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        ours = py_func.__module__.startswith("foldwise.")  # a user's own kernel is identified by its path alone
-        return super().from_function(py_func, py_file) if ours else None
+        if _folder_of_kernel.get() is None:
+            return None  # not a kernel of `kernel`: numba's own ways
+        return super(_Located, cls).from_function(py_func, py_file)
 
 
 _located_by: Any = caching.CacheImpl
 _located_by._locator_classes.insert(0, _SharedLocator)
+
+
+def _raise_unequal_shapes(source_shape: Any, target_shape: Any) -> None:
+    """Stands for numba's function of the same arguments: the error without the two shapes."""
+
+
+@overload(_raise_unequal_shapes)
+def _compiled_raise(source_shape: Any, target_shape: Any) -> Any:
+    def raise_it(source_shape: Any, target_shape: Any) -> None:
+        raise ValueError("cannot assign a slice from an array of another size")
+
+    return raise_it
+
+
+_arrays: Any = arrayobj
+_arrays.raise_with_shape_context = _raise_unequal_shapes
+
+
+class _CollectorRests(event.Listener):
+    """Switches Python's collector off while a kernel is compiled. Compilations nest; numba lets in one thread at a time."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._was_on = False
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+_events: Any = event
+_events.register("numba:compile", _CollectorRests())
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -116,10 +167,12 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     if function is None:
         return lambda inner: kernel(inner, **options)
     folder = _numba_folder(_room(function.__module__))
-    config: Any = numba.config
-    # Without a writable cache only compile time is lost; left alone, numba would write next to the code.
-    config.CACHE_DIR = folder or ""
-    made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    making = _folder_of_kernel.set(folder)
+    try:
+        # Without a writable cache only compile time is lost; left alone, numba would write next to the code.
+        made = numba.njit(function, **{"cache": folder is not None, "nogil": True, **options})
+    finally:
+        _folder_of_kernel.reset(making)
     _save_if_possible(made)
     return made
 

@@ -1,7 +1,5 @@
 """The errors foldwise raises on purpose. A message says what came, what was expected and what to do."""
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -25,12 +23,20 @@ class ProtocolError(RuntimeError):
     """A peer that violates the ACPC protocol."""
 
 
-@contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Add the file's name to system errors of a write: the system names it only when opening fails."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
+class Naming:
+    """Adds a file's name to system errors of a write: the system names it only when opening fails.
+
+    `with Naming(path):` around one write; whoever writes line after line keeps the object and uses it again.
+    """
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(self._path)) from None

@@ -17,11 +17,12 @@ from foldwise.abstraction.card_lookup import open_card_lookup
 from foldwise.abstraction.cards.card_abstraction import KIND as CARDS_KIND
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.storage.array_store import ArrayEntry, check_plain, file_hash, open_array
+from foldwise.abstraction.storage.checked_json import checked_text
 from foldwise.abstraction.strategy import CARDS, MANIFEST, Strategy, StrategyManifest
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
-from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, Job
+from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, read_job
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
 from foldwise.matches.result_file import check_result
 from foldwise.matches.scoring.lbr_run import LBR_FILE
@@ -94,17 +95,20 @@ def check_folder(folder: Path) -> FolderCheck:
     return check
 
 
-def _read_json(path: Path) -> object:
+def _read_object(path: Path) -> str:
+    """The text of a JSON object, compared with its checksum."""
     check_plain(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{str(path)!r} is damaged: it is not JSON ({error})") from None
+    return checked_text(path, text, "write the folder again")
 
 
 def _check_arrays(check: FolderCheck, path: Path) -> _Arrays:
     """Every array of a manifest, in both checksums."""
-    manifest = _Arrays.model_validate(_read_json(path))
+    manifest = _Arrays.model_validate_json(_read_object(path))
     for entry in manifest.arrays.values():
         check.attempt(partial(_check_array, check, path.parent, entry))
     return manifest
@@ -127,7 +131,11 @@ def _check_array(check: FolderCheck, folder: Path, entry: ArrayEntry) -> None:
 
 def _check_manifest(check: FolderCheck, path: Path) -> None:
     folder = path.parent
-    manifest = _check_arrays(check, path)
+    try:
+        manifest = _check_arrays(check, path)
+    except FormatError:
+        check.kinds.append("arrays")  # of whatever: its kind stands in the manifest
+        raise
     names = {CARDS_KIND: "cards", StrategyManifest.model_fields["kind"].default: "strategy"}
     kind = names.get(manifest.kind, manifest.kind or "arrays")
     check.kinds.append(kind)
@@ -201,7 +209,8 @@ def _check_lbr(check: FolderCheck, path: Path) -> None:
 
 def _check_job(check: FolderCheck, path: Path) -> None:
     check.kinds.append("comparison")
-    job = Job.model_validate(_read_json(path))
+    check_plain(path)
+    job = read_job(path)
     store = BlockStore(job, None)
     blocks = path.parent / BLOCKS_FILE
     if blocks.exists():

@@ -20,7 +20,8 @@ from pydantic import (
     ValidationError,
 )
 
-from foldwise.abstraction.storage.whole_file import make_folder, write_whole
+from foldwise.abstraction.storage.checked_json import checked_text, write_model
+from foldwise.abstraction.storage.whole_file import make_folder
 from foldwise.agent.player_spec import PlayerSpec, as_player
 from foldwise.game.errors import DefinitionError, FormatError, ProtocolError
 from foldwise.matches.scores import known_score
@@ -124,14 +125,15 @@ def create_folder(folder: Path, plan: MatchPlan) -> None:
     make_folder(folder)
     if (folder / PLAN_FILE).exists():
         raise DefinitionError(f"{str(folder)!r} holds a match: continue it with --resume, or give another folder")
-    write_whole(folder / PLAN_FILE, plan.model_dump_json(indent=1) + "\n")
+    write_model(folder / PLAN_FILE, plan)
 
 
 def load_plan(folder: Path) -> MatchPlan:
     """The plan of a match folder."""
     path = folder / PLAN_FILE
     try:
-        return MatchPlan.model_validate_json(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return MatchPlan.model_validate_json(checked_text(path, text, "begin the match in another folder"))
     except FileNotFoundError:
         raise DefinitionError(f"{str(folder)!r} holds no match ({PLAN_FILE} is missing): start one with -o") from None
     except (ValidationError, json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -54,9 +54,10 @@ class DecisionSolver:
         own[hand] = max(
             own[hand], 1e-6 * float(own.max(initial=1.0))
         )  # so that a hand outside the strategy's range can be judged
-        met = float(RangeShowdown(state.board).fold(other)[hand])
-        if met <= 0.0:
+        showdown = RangeShowdown(state.board)
+        if not showdown.meets(other)[hand]:
             return None
+        met = float(showdown.fold(other)[hand])
         extra: dict[tuple[Action, ...], tuple[int, ...]] = (
             {(): (done.raise_to,)} if done is not None and done.kind == RAISE else {}
         )

@@ -54,7 +54,8 @@ def explain(
     limit = state.betting.definition.limit
     hand = pair_number(*state.hole_cards[own])
     at = subgame.node_at(search.path)
-    met = float(RangeShowdown(problem.board).fold(problem.ranges[1 - own])[hand])
+    showdown, other = RangeShowdown(problem.board), problem.ranges[1 - own]
+    met = float(showdown.fold(other)[hand]) if showdown.meets(other)[hand] else 0.0
     actions = [one.text(limit) for one in policy.actions]
     played = [entry for part in state.betting.actions for entry in part]
     return SearchDecision(

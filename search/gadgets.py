@@ -60,9 +60,10 @@ def zero_sum(
 
     Values are counterfactual: chips times the other's reach.
     """
-    meets = RangeShowdown(board).fold(ranges[1 - player])
-    mass = float(ranges[player] @ meets)
-    if mass <= 0.0:
+    showdown = RangeShowdown(board)
+    met = showdown.fold(ranges[1 - player])
+    mass = float(ranges[player] @ met)
+    if mass <= 0.0 or not np.any(showdown.meets(ranges[1 - player]) & (ranges[player] > 0.0)):
         return None
     excess = sum(float(one @ own) for one, own in zip(ranges, values)) / 2.0
-    return values[player] - excess / mass * meets
+    return values[player] - excess / mass * met

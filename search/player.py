@@ -148,6 +148,10 @@ class SearchPlayer:
         """Set the time a decision may take before the blueprint answers; None for no limit."""
         self._limit_seconds = seconds
 
+    def forget(self) -> None:
+        """Free the solutions kept for the hand in play; if it goes on, they are computed again."""
+        self._kept.clear()
+
     def choose(self, state: MatchState) -> Action:
         if self.listener is not None:
             decision, action = self.explain(state)
@@ -263,7 +267,7 @@ class SearchPlayer:
         assert mode is not None
         root = root_of_street(state.betting, street)
         board = state.board[: self.definition.board_sizes[street]]
-        at_root = state._replace(betting=root, board=board)
+        at_root = state._replace(betting=root, board=board, own_buckets=state.own_buckets[: street + 1])
         turn = None
         if street == _RIVER and self.settings.on(_TURN) is not None and _key(state, _TURN) not in self._failed:
             turn = self._street(state._replace(board=board[:-1]), _TURN, brake, budget)

@@ -32,6 +32,8 @@ _FROM_SHARE = 0.25
 # River cards walked per iteration on the turn. For the work of 30 iterations over all 48 rivers, a limped pot is left
 # exploitable for 7.8% of the pot with all rivers per iteration, 2.3% with 12, 1.4% with 6.
 _RIVERS = 6
+# Hand-nodes between two looks at the brake, some hundredths of a second: each look ends a call of the solver's kernels.
+_BETWEEN_BRAKES = 10e6
 
 Brake = Callable[[], None]  # raises when there is no time left
 
@@ -82,9 +84,10 @@ class StreetSearch:
         if earlier is not None:
             subgame.start_from(earlier, size * max(1, int(_FROM_SHARE * visits)))
             visits = max(1, int(_AGAIN_SHARE * visits))
-        for _ in range(visits):
+        together = max(1, int(_BETWEEN_BRAKES / hand_nodes_of(subgame)))
+        for done in range(0, visits, together):
             brake()
-            subgame.run(size)
+            subgame.run(size * min(together, visits - done))
         self.num_solves += 1
         return subgame
 

@@ -34,9 +34,14 @@ def check_disk(config: RunConfig, size: SizeEstimate, folder: Path) -> None:
     needed, free = disk_bytes(config, size), shutil.disk_usage(place).free + held
     if needed > free:
         raise DefinitionError(
-            f"game {size.name!r} needs {needed / 1e9:.1f} GB of disk for checkpoints and its strategy, {str(place)!r} has "
-            f"{free / 1e9:.1f} GB free: make room, give another folder, or use fewer buckets or bet sizes"
+            f"game {size.name!r} needs {_amount(needed)} of disk for checkpoints and its strategy, {str(place)!r} has "
+            f"{_amount(free)} free: make room, give another folder, or use fewer buckets or bet sizes"
         )
+
+
+def _amount(num_bytes: int) -> str:
+    """In the unit in which it is not nothing."""
+    return f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 10**8 else f"{num_bytes / 1e6:.2f} MB"
 
 
 def disk_bytes(config: RunConfig, size: SizeEstimate) -> int:

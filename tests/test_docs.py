@@ -71,6 +71,12 @@ def test_links_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
+def test_the_glossary_explains_the_words_of_the_reports():
+    explained = re.findall(r"^\*\*([^*]+)\.\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    words = {word for entry in explained for word in entry.split(", ")}
+    assert words >= {"mbb/h", "Bucket", "Infoset", "r300", "Position", "LBR", "AIVAT"}
+
+
 def test_tests_named_by_promises_are_there():
     named = re.findall(r"`(tests/[\w/.]+)`", (DOCS / "promises.md").read_text(encoding="utf-8"))
     assert named and not [path for path in named if not (ROOT / path).exists()]

@@ -47,6 +47,9 @@ SHELVES = {
     "matches.duplicate": {"table", "engine", "scoring"},
     "matches.network": {"table", "engine", "duplicate"},
     "matches.report": {"table", "scoring"},
+    "web.connection": set(),
+    "web.table": set(),
+    "web.routes": {"connection", "table"},
     "cli.support": set(),
 }
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]

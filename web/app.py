@@ -10,18 +10,18 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from foldwise.search.settings import AUTO, OFF, seat_search
-from foldwise.web.assets import asset_routes
-from foldwise.web.door import Door
-from foldwise.web.explore import ExploreRoutes
-from foldwise.web.guard import Access, Guard
-from foldwise.web.opponents import DEFAULT_BOT, Opponent, Opponents
-from foldwise.web.play import PlayRoutes
-from foldwise.web.review import ReviewRoutes
-from foldwise.web.scores import SessionScores, StrategyValues
-from foldwise.web.sessions import Sessions
-from foldwise.web.solving import SolveQueue
-from foldwise.web.train import TrainRoutes
-from foldwise.web.watch import WatchRoutes
+from foldwise.web.connection.assets import asset_routes
+from foldwise.web.connection.guard import Access, Guard
+from foldwise.web.routes.door import Door
+from foldwise.web.routes.explore import ExploreRoutes
+from foldwise.web.routes.play import PlayRoutes
+from foldwise.web.routes.review import ReviewRoutes
+from foldwise.web.routes.train import TrainRoutes
+from foldwise.web.routes.watch import WatchRoutes
+from foldwise.web.table.opponents import DEFAULT_BOT, Opponent, Opponents
+from foldwise.web.table.scores import StrategyValues
+from foldwise.web.table.sessions import Sessions
+from foldwise.web.table.solving import SolveQueue
 
 TRAINING = "training"  # drill scores, kept beside the sessions
 
@@ -48,7 +48,7 @@ def make_app(settings: TableSettings) -> ASGIApp:
     first = Opponent.model_validate({"name": first.name, "search": search})
     opponents.warm_up(first)
     values = StrategyValues(opponents)
-    play = PlayRoutes(sessions, SessionScores(opponents, values), looking, solving, first)
+    play = PlayRoutes(sessions, values, looking, solving, first)
     watching = WatchRoutes(settings.matches, settings.broker, looking)
     routes: list[BaseRoute] = [
         *Door(sessions, first, settings.access).routes(),  # first: routes are tried in this order

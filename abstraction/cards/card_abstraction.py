@@ -126,15 +126,14 @@ class CardAbstraction:
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
         """Bucket of two hole cards on a board of 0, 3, 4 or 5 cards, dealt in that order."""
-        cards = np.array([*hand, *board], np.int64)
-        street = self._street_of(cards)
-        return int(kernels.bucket_of(self.tables, street, cards))
+        cards = [*hand, *board]
+        return int(kernels.bucket_of(self.tables, self._street_of(cards), np.array(cards, np.int64)))
 
     def buckets(self, hand: Sequence[int], board: Sequence[int] = ()) -> tuple[int, ...]:
         """Bucket on each street up to the board's."""
-        cards = np.array([*hand, *board], np.int64)
+        cards = [*hand, *board]
         out = np.zeros(self._street_of(cards) + 1, np.int64)
-        kernels.buckets_into(self.tables, out.size, cards, out)
+        kernels.buckets_into(self.tables, out.size, np.array(cards, np.int64), out)
         return tuple(out.tolist())
 
     def bucket_hands(self, street: int, hands: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -143,12 +142,12 @@ class CardAbstraction:
         kernels.bucket_hands_into(self.tables, street, hands, out)
         return out
 
-    def _street_of(self, cards: NDArray[np.int64]) -> int:
+    def _street_of(self, cards: list[int]) -> int:
         known = STREET_CARDS[: len(self.streets)]
-        if cards.size not in known or len(set(cards.tolist())) != cards.size or cards.min() < 0 or cards.max() > 51:
+        if len(cards) not in known or len(set(cards)) != len(cards) or min(cards) < 0 or max(cards) > 51:
             boards = ", ".join(str(count - 2) for count in known)
-            raise ValueError(f"cards {cards.tolist()}: expected two hole cards and {boards} board cards, all distinct")
-        return known.index(cards.size)
+            raise ValueError(f"cards {cards}: expected two hole cards and {boards} board cards, all distinct")
+        return known.index(len(cards))
 
     def is_at(self, folder: Path) -> bool:
         """Whether a folder holds this abstraction, whole."""

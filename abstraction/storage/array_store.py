@@ -23,8 +23,9 @@ import numpy.typing as npt
 import xxhash
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foldwise.abstraction.storage.whole_file import make_folder, sync_folder, write_whole
-from foldwise.game.errors import DefinitionError, FormatError, naming
+from foldwise.abstraction.storage.checked_json import checked_text, write_model
+from foldwise.abstraction.storage.whole_file import make_folder, sync_folder
+from foldwise.game.errors import DefinitionError, FormatError, Naming
 
 Manifest = TypeVar("Manifest", bound=BaseModel)
 
@@ -61,7 +62,7 @@ def write_chunks(
     path = folder / file
     sha256, xxh3 = hashlib.sha256(), xxhash.xxh3_128()
     try:
-        with naming(path), path.open("wb") as stream:
+        with Naming(path), path.open("wb") as stream:
             header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_2_0(stream, header)
             for piece in chunks:
@@ -174,7 +175,7 @@ def verify_array(folder: Path, entry: ArrayEntry) -> None:
 def commit_manifest(folder: Path, name: str, manifest: BaseModel) -> None:
     """Make `manifest` the current one by a single rename, once the names of its arrays are on the disk."""
     sync_folder(folder)
-    write_whole(folder / name, manifest.model_dump_json(indent=1) + "\n")
+    write_model(folder / name, manifest)
 
 
 def remove_stale(folder: Path, pattern: str, keep: Mapping[str, ArrayEntry]) -> None:
@@ -203,7 +204,7 @@ def read_manifest(folder: Path, name: str, model: type[Manifest], what: str) -> 
             raise FormatError(
                 f"{str(path)!r} has format version {version}, expected {expected}: write the folder again"
             )
-        return model.model_validate_json(text)
+        return model.model_validate_json(checked_text(path, text, "write the folder again"))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

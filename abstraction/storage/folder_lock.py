@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foldwise.abstraction.storage.whole_file import make_folder
-from foldwise.game.errors import DefinitionError
+from foldwise.game.errors import DefinitionError, Naming
 
 LOCK_FILE = ".lock"
 
@@ -70,8 +70,9 @@ def locked(folder: Path | None) -> Iterator[None]:
         ) from None
     try:
         command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} ({command}, since {time.strftime('%H:%M:%S')})\n".encode(), 0)
+        with Naming(path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} ({command}, since {time.strftime('%H:%M:%S')})\n".encode(), 0)
         yield
     finally:
         path.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from foldwise.game.errors import naming
+from foldwise.game.errors import Naming
 
 
 def sync_folder(folder: Path) -> None:
@@ -31,12 +31,12 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
     # A device or a pipe cannot be renamed over, and a link must not be: /dev/stdout is one, and leads to a plain file
     # where output is redirected.
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        with path.open(mode, **options) as file:
+        with Naming(path), path.open(mode, **options) as file:
             yield file
         return
     temporary = path.with_name(f".{path.name}.new")
     try:
-        with naming(path), temporary.open(mode, **options) as file:
+        with Naming(path), temporary.open(mode, **options) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

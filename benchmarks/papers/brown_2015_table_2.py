@@ -88,7 +88,7 @@ def read_arguments() -> argparse.Namespace:
 def opponents_of(arguments: argparse.Namespace, work: Path) -> dict[str, str]:
     """Players by the name of their column."""
     if arguments.opponent:
-        return {name: name if name.startswith("bot:") else f"strategy:{name}" for name in arguments.opponent}
+        return {Path(name).name: name if name.startswith("bot:") else f"strategy:{name}" for name in arguments.opponent}
     for name, (config, options) in SOLVED.items():
         solve(config, work / name.replace(" ", "-"), arguments.opponent_seconds, options)
     found = {name: f"strategy:{work / name.replace(' ', '-')}" for name in SOLVED}

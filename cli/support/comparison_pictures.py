@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from foldwise.agent.player_spec import parse_player
-from foldwise.cli.support.pictures import new_axes
+from foldwise.cli.support.pictures import new_axes, save_figure
 from foldwise.matches.duplicate.comparison import ComparisonResult, RowResult
 
 _SWEPT = re.compile(r"[\d.eE+-]+\s*:\s*[\d.eE+-]+\s*:\s*[\d.eE+-]+")
@@ -35,7 +35,7 @@ def draw_comparison(result: ComparisonResult, output: Path) -> None:
     panels[0].set_ylabel("mbb per hand, 95% intervals")
     if with_lbr:
         _draw_both_sides(panels[-1], rows)
-    figure.savefig(output, dpi=130)
+    save_figure(figure, output)
 
 
 def _draw_both_sides(axes: Any, rows: Sequence[RowResult]) -> None:
@@ -67,7 +67,7 @@ def draw_sweep(result: ComparisonResult, sweep: str, output: Path) -> None:
         other.plot(x, [row["exploitability_mbb"] for row in rows], color="0.4", linestyle="--")
         other.set_ylabel("exploitability, mbb per game (dashed)")
     axes.legend(fontsize="small")
-    figure.savefig(output, dpi=130)
+    save_figure(figure, output)
 
 
 def _swept_values(sweep: str, count: int) -> npt.NDArray[np.float64]:
@@ -100,7 +100,7 @@ def draw_strategy_grid(
         axes.add_patch(_rectangle(0.0, 0.0, 0.0, colour, label=action))
     axes.set(xlim=(0, 13), ylim=(13, 0), xticks=[], yticks=[], title=title)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=max(1, len(actions)), frameon=False)
-    figure.savefig(output, dpi=130)
+    save_figure(figure, output)
 
 
 def _rectangle(left: float, top: float, width: float, colour: tuple[float, ...], label: str | None = None) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.deals.sequence_matrices import NUM_BOARDS
+from foldwise.abstraction.storage.whole_file import bytes_written_whole
 from foldwise.abstraction.strategy import StrategyManifest
 from foldwise.game.errors import DefinitionError
 
@@ -20,6 +21,12 @@ def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple
     from matplotlib import pyplot
 
     return pyplot.subplots(1, columns, figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Any, output: Path) -> None:
+    """Write a picture in the format its name ends with, completely or not at all."""
+    with bytes_written_whole(output) as file:
+        figure.savefig(file, format=output.suffix[1:].lower(), dpi=130)
 
 
 def _label(manifest: StrategyManifest) -> str:
@@ -67,7 +74,7 @@ def draw_convergence(manifests: Sequence[StrategyManifest], x: str, output: Path
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=f"{what}, mbb per game")
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
-    figure.savefig(output, dpi=130)
+    save_figure(figure, output)
     return labels
 
 
@@ -107,4 +114,4 @@ def draw_preflop_grid(cards: CardAbstraction, output: Path) -> None:
                 dark = grid[row, column] < grid.min() + 0.6 * (grid.max() - grid.min())
                 axis.text(column, row, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
         axis.set(title=title, xticks=[], yticks=[])
-    figure.savefig(output, dpi=130)
+    save_figure(figure, output)

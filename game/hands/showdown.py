@@ -122,6 +122,13 @@ class RangeShowdown:
         """For every hand, the opponent's reach of hands that share no card with it."""
         return self._settle(settle_fold, opponent_reach)
 
+    def meets(self, opponent_reach: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """For every hand, whether the opponent can hold any hand that shares no card with it.
+
+        Hands are counted: what is left of a sum of weights may be a rounding error where nothing is.
+        """
+        return self.fold((opponent_reach > 0.0).astype(np.float64)) > 0.5
+
     def _settle(self, kernel: object, opponent_reach: NDArray[np.float64]) -> NDArray[np.float64]:
         assert callable(kernel)
         values = np.empty(self.board.pairs.size)

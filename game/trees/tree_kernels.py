@@ -66,7 +66,12 @@ def _raise_sizes(rules, menu, hand, out):
                 amount = high
         out[count] = min(amount, high)
         count += 1
-    out[:count].sort()
+    for i in range(1, count):  # a handful; numba's own sort would be most of what the compiler has to do here
+        amount, j = out[i], i
+        while j > 0 and out[j - 1] > amount:
+            out[j] = out[j - 1]
+            j -= 1
+        out[j] = amount
     distinct = 0
     for i in range(count):
         if i == 0 or out[i] != out[i - 1]:

@@ -89,8 +89,10 @@ class Table:
                 create_folder(folder, played)
             result = play_match(played, folder, self.jobs, lambda *_: None)
             if result["faults"]:
+                fault = result["first_fault"].partition("\n")[0]
                 raise DefinitionError(
-                    f"{str(first)!r} against {str(second)!r}: {result['faults']} faults; play it with 'match' to see"
+                    f"{str(first)!r} against {str(second)!r}: {result['faults']} faults, the first: {fault}; "
+                    "play it with 'match' to see more"
                 )
             scorer = make_scorer(plan, self.definition, self.jobs, lambda *_: None)
             return np.asarray(pairs_by_position(plan, folder, 0, self.definition, scorer).mean(axis=1))

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
 
+from foldwise.abstraction.storage.checked_json import write_checked
 from foldwise.agent.bots import Bot
 from foldwise.agent.player import Faults
 from foldwise.agent.player_spec import PlayerSpec
@@ -26,7 +27,6 @@ from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run
-from foldwise.matches.result_file import write_result
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
 from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.scorers import Scorer, chips_scorer, make_scorer, score_boards
@@ -49,7 +49,7 @@ def play_match(
         raise DefinitionError(f"game {plan.game!r} is for {definition.num_players} players: a match is between two")
     if SCORES[plan.score].board_values:
         result = score_boards(plan, definition, folder, jobs, listen)
-        write_result(folder / RESULT_FILE, result)
+        write_checked(folder / RESULT_FILE, result)
         return result
     scorer = make_scorer(plan, definition, jobs, listen)
     start = time.monotonic()
@@ -79,7 +79,7 @@ def play_match(
     searched = search_summary(plan, folder, num_matches)
     if searched is not None:
         result["search"] = searched
-    write_result(folder / RESULT_FILE, result)
+    write_checked(folder / RESULT_FILE, result)
     return result
 
 

@@ -72,7 +72,7 @@ def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | No
         os.write(2, data)
 
     try:
-        completed = run_loop(run_match(settings, write_out, write_err, folder))
+        completed = run_loop(run_match(settings, write_out, write_err, folder, alone=True))
     except (OSError, ValueError, RuntimeError) as error:  # a full disk, a busy port, a damaged file
         pipe.send(("failure", str(error)))
         raise

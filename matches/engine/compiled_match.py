@@ -22,7 +22,7 @@ from foldwise.agent.player import Faults, Player, guarded_choice, limit_time, wa
 from foldwise.agent.strategy_player import StrategyPlayer, check_same_game
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import naming
+from foldwise.game.errors import Naming
 from foldwise.game.hands.dealing import Shoe
 from foldwise.game.hands.evaluator import evaluator_tables
 from foldwise.game.trees.table_rules import table_rules
@@ -207,7 +207,7 @@ def play_in_memory(
     shoe = Shoe(definition, match.seed)
     if played:
         shoe.cards(len(played))
-    with naming(path), path.open("ab") as file:
+    with Naming(path), path.open("ab") as file:
         if not file.tell():
             header = header_text(match.name, match.game, match.num_hands, match.seed, _DEALER_LIMITS_MS)
             file.write(log_bytes(header))

@@ -14,7 +14,8 @@ from typing import IO, Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from foldwise.abstraction.storage.whole_file import sync_folder, write_whole
+from foldwise.abstraction.storage.checked_json import checked_text, write_model
+from foldwise.abstraction.storage.whole_file import sync_folder
 from foldwise.game.arrays import Float
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
@@ -169,16 +170,22 @@ class BlockStore:
             self._file.close()
 
 
+def read_job(path: Path) -> Job:
+    """The job of a comparison's folder."""
+    text = path.read_text(encoding="utf-8")
+    return Job.model_validate_json(checked_text(path, text, "begin the comparison in another folder"))
+
+
 def open_job(job: Job, folder: Path, resume: bool) -> Job:
     """Begin a job in its folder, or continue the one there if it is the same, under its original name."""
     path = folder / JOB_FILE
     if not resume:
         if path.exists():
             raise DefinitionError(f"{str(folder)!r} holds a comparison: continue it with --resume, or give another -o")
-        write_whole(path, job.model_dump_json(indent=1) + "\n")
+        write_model(path, job)
         return job
     try:
-        found = Job.model_validate_json(path.read_text(encoding="utf-8"))
+        found = read_job(path)
     except FileNotFoundError:
         raise DefinitionError(f"{str(folder)!r} holds no comparison to resume ({JOB_FILE} is missing)") from None
     except (ValidationError, UnicodeDecodeError) as error:

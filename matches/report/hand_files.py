@@ -19,10 +19,22 @@ _NAMED_GAMES = ("hunl", "limit", "leduc", "kuhn", "two-limit-1", "two-limit-4")
 _LIMITS_MS = (600_000, 600_000, 7_000)
 
 
-def log_definition(log: Path, game: str | None = None) -> GameDefinition:
-    """The rules of a log: those of `game`, else of the match plan beside it, else of the game its header names."""
+def log_definition(log: Path, game: str | None = None, default: str | None = None) -> GameDefinition:
+    """The rules of a log: those of `game`, else of the match plan beside it, else of the game its header names; a log that
+    does not say its game, or not by a name we know, is of `default` if there is one.
+    """
     if game is not None:
         return find_definition(game)
+    try:
+        return _own_definition(log)
+    except DefinitionError:
+        if default is None:
+            raise
+        return find_definition(default)
+
+
+def _own_definition(log: Path) -> GameDefinition:
+    """The rules that a log names itself, or the plan beside it."""
     if (log.parent / PLAN_FILE).is_file():
         return parse_definition(load_plan(log.parent).definition, source=PLAN_FILE)
     name = _header_game(log)

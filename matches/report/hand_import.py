@@ -87,6 +87,11 @@ def import_hands(text: str, source: str, definition: GameDefinition | None = Non
         raise FormatError(f"{source} is empty: expected an ACPC log, a PHH file or the answers of a Slumbot table")
     if is_pokerstars(text):
         return _room_hands(list(read_pokerstars(text, source)), source)
+    if "=" not in text:
+        raise FormatError(
+            f"{source} holds no hands that can be read: expected an ACPC log (lines with STATE:), PHH, PokerStars hands or "
+            "the answers of a Slumbot table"
+        )
     histories = read_phh(text, source)
     rules = history_definition(histories[0])
     for number, history in enumerate(histories, start=1):
@@ -163,10 +168,10 @@ def _slumbot_hands(text: str, definition: GameDefinition, source: str) -> list[L
     try:
         data: Any = json.loads(text)
         answers = data if isinstance(data, list) else [data]
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             answers = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
+        except (ValueError, RecursionError):
             raise FormatError(f"{source} is not JSON: expected the answers of a Slumbot table, one a line") from None
     hands: list[LoggedHand] = []
     for place, answer in enumerate(answers, start=1):

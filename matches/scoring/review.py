@@ -211,16 +211,21 @@ class SearchJudge:
 class Review:
     """The review of many hands."""
 
-    decisions: list[JudgedDecision]
+    by_hand: list[list[JudgedDecision]]  # in the order of the hands, whose numbers may repeat
     statistics: list[PlayerStatistics]
+
+    @property
+    def decisions(self) -> list[JudgedDecision]:
+        return [decision for judged in self.by_hand for decision in judged]
 
     @property
     def given_up_bb(self) -> float:
         return sum(decision.given_up_bb for decision in self.decisions)
 
     def dearest(self, count: int) -> list[JudgedDecision]:
-        """The decisions that gave up most, worst first."""
-        return sorted(self.decisions, key=lambda decision: -decision.given_up_bb)[:count]
+        """The decisions that gave up most, worst first; those that gave up nothing are not among them."""
+        costly = [decision for decision in self.decisions if decision.given_up_bb > 0.0]
+        return sorted(costly, key=lambda decision: -decision.given_up_bb)[:count]
 
 
 def review_hands(
@@ -230,10 +235,9 @@ def review_hands(
     listen: Callable[[int], None] | None = None,
 ) -> Review:
     """Review hands one by one; `listen` is told how many are done, and may raise to stop."""
-    decisions: list[JudgedDecision] = []
+    by_hand: list[list[JudgedDecision]] = []
     for done, hand in enumerate(hands, start=1):
-        if judges:
-            decisions += review_hand(hand, judges, names)
+        by_hand.append(list(review_hand(hand, judges, names)) if judges else [])
         if listen is not None:
             listen(done)
-    return Review(decisions, player_statistics(hands))
+    return Review(by_hand, player_statistics(hands))

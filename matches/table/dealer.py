@@ -122,8 +122,10 @@ class Dealer:
         write_out: Callable[[str], None],
         write_err: Callable[[bytes], None],
         folder: Path | None = None,
+        alone: bool = False,
     ):
         check_playable(settings.definition)
+        self._alone = alone
         self._settings = settings
         self._definition = settings.definition
         self._num_seats = settings.definition.num_players
@@ -195,7 +197,7 @@ class Dealer:
                 while len(self._seats) == seat:
                     try:
                         connection, _ = listener.accept()
-                        self._seats.append(SeatConnection(connection))
+                        self._seats.append(SeatConnection(connection, self._alone))
                     except (BlockingIOError, ConnectionAbortedError):
                         left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
                         if not await readiness.wait(left):
@@ -302,12 +304,12 @@ class Dealer:
                     f"ERROR: seat {seat + 1} has closed its connection and cannot be sent hand {hand.number} ({error})",
                     unlike_reference=True,
                 ) from error
-            sent = _now()
-            if not quiet:
-                self._write_err(b"TO %d at %s %s" % (seat + 1, stamp(sent).encode(), data))
             if position == to_act:
-                self._last_sent = sent
+                self._last_sent = _now()
                 requested = line
+            if not quiet:
+                sent = self._last_sent if position == to_act else _now()
+                self._write_err(b"TO %d at %s %s" % (seat + 1, stamp(sent).encode(), data))
             if connection.backlog > MAX_BACKLOG and not await connection.drain(
                 MAX_BACKLOG // 2, self._settings.response_ms / 1000
             ):
@@ -385,8 +387,9 @@ async def run_match(
     write_out: Callable[[str], None],
     write_err: Callable[[bytes], None],
     folder: Path | None = None,
+    alone: bool = False,
 ) -> bool:
-    """Open a dealer and play its match: True if it was completed."""
-    dealer = Dealer(settings, write_out, write_err, folder)
+    """Open a dealer and play its match: True if it was completed. `alone`: nothing else runs on this event loop."""
+    dealer = Dealer(settings, write_out, write_err, folder, alone)
     dealer.open()
     return await dealer.run()

@@ -11,7 +11,7 @@ from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.cards import cards_text
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError, naming
+from foldwise.game.errors import FormatError, Naming
 from foldwise.game.text.match_state import read_match_state
 from foldwise.matches.table.hand import format_value
 
@@ -56,16 +56,16 @@ class LogFile:
         if append and path.exists():
             drop_unfinished_line(path)
             self.logged = {hand_number(line) for line in state_lines(path)}
-        self._path = path
+        self._naming = Naming(path)
         self._file: IO[str] = path.open("a" if append else "w", encoding=LOG_ENCODING, errors=LOG_ERRORS)
 
     def write(self, text: str) -> None:
-        with naming(self._path):
+        with self._naming:
             self._file.write(text)
             self._file.flush()
 
     def close(self) -> None:
-        with naming(self._path):
+        with self._naming:
             self._file.close()
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from foldwise.game.betting import Action
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import FormatError, naming
+from foldwise.game.errors import FormatError, Naming
 from foldwise.game.text.match_state import read_action
 
 _STAMP = re.compile(r"\s*(\d+)\s+(\d+)\.(\d+)\s+(\d+)\.(\d+)")
@@ -33,6 +33,7 @@ class TransactionFile:
 
     def __init__(self, path: Path, append: bool):
         self._path = path
+        self._naming = Naming(path)
         if append and path.exists():
             _drop_unfinished_line(path)
         self._file = path.open("ab" if append else "wb", buffering=0)
@@ -44,7 +45,7 @@ class TransactionFile:
                 yield _parse(line.rstrip("\n"), definition)
 
     def write(self, action: Action, limit: bool, hand_number: int, sent: int, received: int) -> None:
-        with naming(self._path):
+        with self._naming:
             self._file.write(f"{action.text(limit)} {hand_number} {stamp(sent)} {stamp(received)}\n".encode("ascii"))
 
     def close(self) -> None:

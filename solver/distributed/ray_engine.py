@@ -32,6 +32,8 @@ _KNOCK_SECONDS = 15.0
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 # Ray's agents look for up to a minute for a server that died with us, then exit by themselves.
 _GIVE_UP = ("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
+# Ray lowers the priority of its workers to niceness 15: on a busy machine children would wait for everybody else.
+_AS_THE_HEAD = ("RAY_worker_niceness", "0")
 
 
 def check_address(address: str) -> None:
@@ -148,6 +150,7 @@ class RayEngine:
     def _start_own(self, cores: int) -> None:
         """A cluster on this machine that ends with this process. On a busy machine Ray may need a second attempt."""
         os.environ.setdefault(*_GIVE_UP)
+        os.environ.setdefault(*_AS_THE_HEAD)
         _keep_to_this_machine()
         before = processes_below()
         for last in (False, False, True):

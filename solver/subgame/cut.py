@@ -1,4 +1,4 @@
-"""How the tree of a subgame is cut into a trunk and pieces, and the pieces into shares for threads."""
+"""How the tree of a subgame is cut into a trunk and pieces, and the pieces into tasks for threads."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from foldwise.game.arrays import Ints, aligned_zeros
 from foldwise.game.hands.showdown import empty_lane_sums
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
 from foldwise.solver.subgame.fused_kernels import CHUNK
-from foldwise.solver.subgame.subgame_kernels import Leaves
+from foldwise.solver.subgame.subgame_kernels import Leaves, Tasks
 from foldwise.solver.subgame.subgame_tree import Nodes
-from foldwise.solver.subgame.subtree_kernels import BlockFrames, Blocks
+from foldwise.solver.subgame.subtree_kernels import LEAF, BlockFrames, Blocks
 
 _RIVER_PIECES = 16
-_BLOCK_NODES = 64  # whose reaches, strategies and values stay in a cache of 2 MB
+_BLOCK_NODES = 96  # fewer fill lanes badly, more leave the cache
 _NUM_GROUPS = 16  # of boards, each added up by one thread: more threads than this do not help on a turn
 
 
@@ -33,15 +33,15 @@ def _subtree_size(nodes: Nodes, at: int) -> int:
     return 1 + sum(_subtree_size(nodes, child) for child in children(nodes, at))
 
 
-def cut_turn(nodes: Nodes, num_hands: int) -> Leaves:
+def cut_turn(nodes: Nodes) -> Leaves:
     """Leaves where the river is dealt or both players are all-in."""
     here = np.flatnonzero(nodes["street"] == nodes[0]["street"])
     starts = {int(at): int(nodes[at]["first_child"]) for at in here if nodes[at]["kind"] == CHANCE}
     starts |= {int(at): int(at) for at in here if nodes[at]["kind"] == SHOWDOWN}
-    return _make_leaves(nodes, starts, num_hands)
+    return _make_leaves(nodes, starts)
 
 
-def cut_river(nodes: Nodes, num_hands: int) -> Leaves:
+def cut_river(nodes: Nodes) -> Leaves:
     """Leaves below the top of the tree, enough of them for threads to share; a small tree stays whole."""
     cut = [0]
     while len(cut) < _RIVER_PIECES:
@@ -51,7 +51,7 @@ def cut_river(nodes: Nodes, num_hands: int) -> Leaves:
         largest = max(opened, key=lambda at: _subtree_size(nodes, at))
         cut.remove(largest)
         cut.extend(children(nodes, largest))
-    return _make_leaves(nodes, {at: at for at in cut if nodes[at]["kind"] == DECISION}, num_hands)
+    return _make_leaves(nodes, {at: at for at in cut if nodes[at]["kind"] == DECISION})
 
 
 def gather_leaves(nodes: Nodes, leaves: Leaves) -> list[range]:
@@ -89,22 +89,34 @@ def cut_blocks(nodes: Nodes, leaves: Leaves, runs: list[range]) -> Blocks:
             else:
                 number[at] = len(tops)
                 tops.append([at])
+    return _make_blocks(nodes, number, of_leaf, tops, set())
+
+
+def cut_trunk(nodes: Nodes, leaves: Leaves) -> Blocks:
+    """The trunk as one block, which ends at the leaves."""
+    nowhere = np.full(0, -1, dtype=np.int32)
+    return _make_blocks(nodes, nowhere, nowhere, [[0]], set(np.flatnonzero(leaves.number >= 0).tolist()))
+
+
+def _make_blocks(nodes: Nodes, number: Ints, of_leaf: Ints, tops: list[list[int]], ends: set[int]) -> Blocks:
     start, order, first_child, rows = [0], [], [], []
     for block in tops:
         inside, row = block.copy(), 0
         for at in inside:  # grows while iterating: breadth first
             first_child.append(len(inside))
             rows.append(row)
-            inside.extend(children(nodes, at))
-            row += len(children(nodes, at))
+            if at not in ends:
+                inside.extend(children(nodes, at))
+                row += len(children(nodes, at))
         order.extend(inside)
         start.append(len(order))
-    lists = ([len(block) for block in tops], start, order, first_child, rows)
+    kinds = [LEAF if at in ends else int(nodes[at]["kind"]) for at in order]
+    lists = ([len(block) for block in tops], start, order, kinds, first_child, rows)
     return Blocks(number, of_leaf, *(np.array(numbers, dtype=np.int32) for numbers in lists))
 
 
-def make_block_frames(nodes: Nodes, blocks: Blocks, num_hands: int) -> BlockFrames:
-    """Scratch of one thread for any of the blocks."""
+def make_block_frames(blocks: Blocks, num_board: int, num_hands: int) -> BlockFrames:
+    """Scratch of one thread for any of the blocks, on boards of that many cards."""
     sizes = np.diff(blocks.start)
     most = int(sizes.max(initial=1))
     return BlockFrames(
@@ -113,18 +125,14 @@ def make_block_frames(nodes: Nodes, blocks: Blocks, num_hands: int) -> BlockFram
         sigma=aligned_zeros(most, num_hands),  # every node but the top is an action's
         value=aligned_zeros(most, num_hands),
         ends=np.zeros(most, dtype=np.int64),
-        lanes=empty_lane_sums(5, num_hands),
+        lanes=empty_lane_sums(num_board, num_hands),
     )
 
 
-def _make_leaves(nodes: Nodes, starts: dict[int, int], num_hands: int) -> Leaves:
+def _make_leaves(nodes: Nodes, starts: dict[int, int]) -> Leaves:
     number = np.full(len(nodes), -1, dtype=np.int32)
     number[list(starts)] = np.arange(len(starts))
-    return Leaves(
-        number=number,
-        node=np.array(list(starts.values()), dtype=np.int32),
-        reach=aligned_zeros(len(starts), 2, num_hands),
-    )
+    return Leaves(number=number, node=np.array(list(starts.values()), dtype=np.int32))
 
 
 def number_actions(nodes: Nodes) -> list[int]:
@@ -139,32 +147,32 @@ def number_actions(nodes: Nodes) -> list[int]:
     return counts
 
 
-def share_boards(runs: list[range], num_boards: int, threads: int) -> list[Ints]:
-    """For each thread rows of first leaf, the one after the last, board and group; whole groups to each.
+def board_tasks(runs: list[range], num_boards: int) -> Tasks:
+    """What threads take one after the other on a turn: groups of boards.
 
     A board's pieces stand together, so that its sorted hands stay in the cache from piece to piece.
     """
-    shares: list[list[tuple[int, int, int, int]]] = [[] for _ in range(threads)]
-    for board in range(num_boards):
-        group = board % _NUM_GROUPS
-        shares[group % threads].extend((run.start, run.stop, board, group) for run in runs)
-    return [_as_pieces(share) for share in shares]
+    groups = num_groups(num_boards)
+    return _make_tasks(
+        [
+            [(run.start, run.stop, board, group) for board in range(group, num_boards, groups) for run in runs]
+            for group in range(groups)
+        ],
+        groups,
+    )
 
 
-def share_pieces(nodes: Nodes, leaves: Leaves, threads: int) -> list[Ints]:
-    """The same on one board, leaf by leaf: the largest first, to the thread with the least to do."""
+def piece_tasks(nodes: Nodes, leaves: Leaves) -> Tasks:
+    """The same on one board, leaf by leaf: the largest first."""
     sizes = [_subtree_size(nodes, int(at)) for at in leaves.node]
-    shares: list[list[tuple[int, int, int, int]]] = [[] for _ in range(threads)]
-    load = [0] * threads
-    for leaf in sorted(range(len(sizes)), key=lambda leaf: -sizes[leaf]):
-        least = load.index(min(load))
-        shares[least].append((leaf, leaf + 1, 0, 0))
-        load[least] += sizes[leaf]
-    return [_as_pieces(share) for share in shares]
+    order = sorted(range(len(sizes)), key=lambda leaf: -sizes[leaf])
+    return _make_tasks([[(leaf, leaf + 1, 0, 0)] for leaf in order], 1)
 
 
-def _as_pieces(rows: list[tuple[int, int, int, int]]) -> Ints:
-    return np.array(rows, dtype=np.int32).reshape(-1, 4)
+def _make_tasks(tasks: list[list[tuple[int, int, int, int]]], groups: int) -> Tasks:
+    pieces = [piece for task in tasks for piece in task]
+    starts = np.cumsum([0, *(len(task) for task in tasks)])
+    return Tasks(np.array(pieces, dtype=np.int32).reshape(-1, 4), starts.astype(np.int32), groups)
 
 
 def num_groups(num_boards: int) -> int:

@@ -17,6 +17,7 @@ from numba.extending import intrinsic, overload
 from foldwise.game.primitives.vector_writer import VectorWriter
 
 CHUNK = 32
+_LINE = 16  # numbers in a cache line
 _LEAST_TOTAL = float(np.float32(1e-30))  # its inverse is finite in single precision
 
 
@@ -32,6 +33,18 @@ class _DecisionWriter(VectorWriter):
         """`work` on each action's place of the hand `start`."""
         with cgutils.for_range(self._builder, self._num_actions) as loop:
             work(self._builder.add(self._builder.mul(loop.index, self._num_hands), start))
+
+    def ask_for(self, ahead, num_rows, start):
+        """Begin to load the hands from `start` on of each row of a table that is wanted next."""
+        builder, flag = self._builder, ir.IntType(32)
+        byte = ir.IntType(8).as_pointer()
+        function_type = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], function_type)
+        with cgutils.for_range(builder, num_rows) as loop:
+            at = builder.add(builder.mul(loop.index, self._num_hands), start)
+            for line in range(0, CHUNK, _LINE):
+                address = builder.gep(ahead, [builder.add(at, self.index(line))])
+                builder.call(function, [builder.bitcast(address, byte), flag(0), flag(3), flag(1)])
 
     def load_from(self, numbers, at):
         return self.load(self.vector_at(numbers, at))
@@ -68,18 +81,26 @@ def _matched(weights):
     return np.where(known, positive * inverse, np.float32(1.0 / len(weights)))
 
 
-def share_reach(weights, reach, reaches):  # [A, n] regrets or sums, [n], [A, n]
-    """Reaches behind each action: the reach before it times the strategy, which is not kept."""
+def share_reach(weights, reach, reaches, ahead, ahead_sums):  # [A, n] regrets or sums, [n], [A, n], [any, n] twice
+    """Reaches behind each action: the reach before it times the strategy, which is not kept.
+
+    Memory is asked for `ahead` and `ahead_sums`, rows of the next decision: its tables are mostly not in the cache.
+    """
     reaches[:] = _matched(weights) * reach
 
 
 @intrinsic
-def _share_reach(typing_context, weights, reach, reaches, num_actions, num_hands):
+def _share_reach(
+    typing_context, weights, reach, reaches, ahead, ahead_sums, num_ahead, num_ahead_sums, num_actions, num_hands
+):
     def generate(context, builder, signature, arguments):
-        writer = _DecisionWriter(context, builder, signature, arguments, *arguments[3:])
+        writer = _DecisionWriter(context, builder, signature, arguments, *arguments[7:])
         weights_data, reach_data, reaches_data = (writer.data(number) for number in range(3))
+        ahead_data, ahead_sums_data = writer.data(3), writer.data(4)
 
         def chunk(start):
+            writer.ask_for(ahead_data, arguments[5], start)
+            writer.ask_for(ahead_sums_data, arguments[6], start)
             before = writer.load_from(reach_data, start)
             writer.each_match(
                 weights_data,
@@ -87,15 +108,25 @@ def _share_reach(typing_context, weights, reach, reaches, num_actions, num_hands
                 lambda at, sigma: writer.store_to(builder.fmul(sigma, before), reaches_data, at),
             )
 
-        writer.each_chunk(arguments[4], chunk)
+        writer.each_chunk(arguments[8], chunk)
         return context.get_dummy_value()
 
-    return types.void(weights, reach, reaches, types.intp, types.intp), generate
+    return types.void(weights, reach, reaches, ahead, ahead_sums, *[types.intp] * 4), generate
 
 
 @overload(share_reach)
-def _compiled_share_reach(weights, reach, reaches):
-    return lambda weights, reach, reaches: _share_reach(weights, reach, reaches, weights.shape[0], weights.shape[1])
+def _compiled_share_reach(weights, reach, reaches, ahead, ahead_sums):
+    return lambda weights, reach, reaches, ahead, ahead_sums: _share_reach(
+        weights,
+        reach,
+        reaches,
+        ahead,
+        ahead_sums,
+        ahead.shape[0],
+        ahead_sums.shape[0],
+        weights.shape[0],
+        weights.shape[1],
+    )
 
 
 def play_decision(weights, reach, sigma, reaches):  # [A, n] regrets or sums, [n], [A, n], [A, n]
@@ -132,20 +163,42 @@ def _compiled_play_decision(weights, reach, sigma, reaches):
     )
 
 
-def play_and_add(weights, reach, sigma, reaches, sums, factor, weight):  # as above, sums [A, n]
-    """The same, and strategy sums: factor times what they were, plus weight times reach times strategy."""
+def play_and_add(weights, reach, sigma, reaches, sums, factor, weight, ahead, ahead_sums):  # as above, sums [A, n]
+    """The same, and strategy sums: factor times what they were, plus weight times reach times strategy.
+
+    Memory is asked for the next decision's tables, as in `share_reach`.
+    """
     play_decision(weights, reach, sigma, reaches)
     sums[:] = sums * factor + weight * reach * sigma
 
 
 @intrinsic
-def _play_and_add(typing_context, weights, reach, sigma, reaches, sums, factor, weight, num_actions, num_hands):
+def _play_and_add(
+    typing_context,
+    weights,
+    reach,
+    sigma,
+    reaches,
+    sums,
+    factor,
+    weight,
+    ahead,
+    ahead_sums,
+    num_ahead,
+    num_ahead_sums,
+    num_actions,
+    num_hands,
+):
     def generate(context, builder, signature, arguments):
-        writer = _DecisionWriter(context, builder, signature, arguments, *arguments[7:])
+        writer = _DecisionWriter(context, builder, signature, arguments, *arguments[11:])
         weights_data, reach_data, sigma_data, reaches_data, sums_data = (writer.data(number) for number in range(5))
         factors, added = (writer.splat(number) for number in arguments[5:7])
 
+        ahead_data, ahead_sums_data = writer.data(7), writer.data(8)
+
         def chunk(start):
+            writer.ask_for(ahead_data, arguments[9], start)
+            writer.ask_for(ahead_sums_data, arguments[10], start)
             before = writer.load_from(reach_data, start)
             weighed = builder.fmul(added, before)
 
@@ -157,17 +210,30 @@ def _play_and_add(typing_context, weights, reach, sigma, reaches, sums, factor, 
 
             writer.each_match(weights_data, start, put)
 
-        writer.each_chunk(arguments[8], chunk)
+        writer.each_chunk(arguments[12], chunk)
         return context.get_dummy_value()
 
     single = types.float32
-    return types.void(weights, reach, sigma, reaches, sums, single, single, types.intp, types.intp), generate
+    arrays = (weights, reach, sigma, reaches, sums)
+    return types.void(*arrays, single, single, ahead, ahead_sums, *[types.intp] * 4), generate
 
 
 @overload(play_and_add)
-def _compiled_play_and_add(weights, reach, sigma, reaches, sums, factor, weight):
-    return lambda weights, reach, sigma, reaches, sums, factor, weight: _play_and_add(
-        weights, reach, sigma, reaches, sums, factor, weight, weights.shape[0], weights.shape[1]
+def _compiled_play_and_add(weights, reach, sigma, reaches, sums, factor, weight, ahead, ahead_sums):
+    return lambda weights, reach, sigma, reaches, sums, factor, weight, ahead, ahead_sums: _play_and_add(
+        weights,
+        reach,
+        sigma,
+        reaches,
+        sums,
+        factor,
+        weight,
+        ahead,
+        ahead_sums,
+        ahead.shape[0],
+        ahead_sums.shape[0],
+        weights.shape[0],
+        weights.shape[1],
     )
 
 

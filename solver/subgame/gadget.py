@@ -5,16 +5,16 @@ range. CFR-D's gadget (Burch, Johanson and Bowling, AAAI 2014, section 5) lets e
 it already has and the subgame, so that a solution pays for each hand that prefers to enter.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.arrays import Float, Single
+from foldwise.game.arrays import Float
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS
-from foldwise.solver.subgame.gadget_kernels import enter_by_choice, learn_choice
-from foldwise.solver.subgame.hand_kernels import Rules
+from foldwise.solver.subgame.gadget_kernels import EntryChoice, enter_by_choice
 
 
 @dataclass(frozen=True)
@@ -40,32 +40,27 @@ class Gadget:
         return Gadget(player, values, own=0.0, offered=1.0, uniform=0.0)
 
 
-class RootChoice:
-    """What the hands of a gadget's player have learned about entering."""
+def make_choice(
+    gadget: Gadget | None, pairs: npt.NDArray[np.uint16], ranges: tuple[Float, Float], masses: Sequence[float]
+) -> EntryChoice:
+    """What the hands of a gadget's player have learned about entering: nothing yet. Without a gadget nobody chooses.
 
-    def __init__(self, gadget: Gadget, pairs: npt.NDArray[np.uint16], own_range: Float, searcher_mass: float):
-        """`own_range` is that of the subgame; `searcher_mass` what the reach behind the values was divided by."""
-        _check(gadget)
-        own = own_range if gadget.range is None else gadget.range
-        own = own[pairs] / max(float(own[pairs].sum()), 1e-300)
-        num_hands = len(pairs)
-        self.player = gadget.player
-        self.entering = np.zeros(num_hands, dtype=np.float32)
-        self._forced = (gadget.own * own + gadget.uniform / num_hands).astype(np.float32)
-        self._offered = np.float32(gadget.offered / num_hands)
-        self._outside = (gadget.values[pairs] / searcher_mass).astype(np.float32)
-        self._regrets = np.zeros((2, num_hands), dtype=np.float32)
-        self._sigma = np.zeros_like(self._regrets)
-        self._total = np.zeros(num_hands, dtype=np.float32)
-        self._decide()
-
-    def _decide(self) -> None:
-        enter_by_choice(self._regrets, self._forced, self._offered, self._sigma, self._total, self.entering)
-
-    def learn(self, inside: Single, rules: Rules) -> None:
-        """Update after a walk for the choosing player: each hand's value inside against the value offered."""
-        learn_choice(self._regrets, self._sigma, inside, self._outside, self._total, rules)
-        self._decide()
+    `ranges` are those of the subgame, `masses` what they were divided by.
+    """
+    num_hands = len(pairs) if gadget is not None else 0
+    entering, forced, outside, total = (np.zeros(num_hands, dtype=np.float32) for _ in range(4))
+    regrets, sigma = (np.zeros((2, num_hands), dtype=np.float32) for _ in range(2))
+    if gadget is None:
+        return EntryChoice(-1, entering, forced, np.float32(0.0), outside, regrets, sigma, total)
+    _check(gadget)
+    own = ranges[gadget.player] if gadget.range is None else gadget.range
+    own = own[pairs] / max(float(own[pairs].sum()), 1e-300)
+    forced[:] = gadget.own * own + gadget.uniform / num_hands
+    outside[:] = gadget.values[pairs] / masses[1 - gadget.player]
+    offered = np.float32(gadget.offered / num_hands)
+    choice = EntryChoice(gadget.player, entering, forced, offered, outside, regrets, sigma, total)
+    enter_by_choice(choice)
+    return choice
 
 
 def _check(gadget: Gadget) -> None:

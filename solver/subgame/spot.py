@@ -171,9 +171,10 @@ class SpotSolver:
         Half of the pot is his own money: a hand that always folds has lost it.
         """
         unit = 1000.0 / self.spot.state.definition.big_blind
-        met = RangeShowdown(self.spot.board).fold(self.spot.ranges[1 - player])
-        values = unit * self.game.values(player) / np.where(met > 0.0, met, 1.0)
-        return {pair_text(pair): float(values[pair]) for pair in self._hands(player) if met[pair] > 0.0}
+        showdown, other = RangeShowdown(self.spot.board), self.spot.ranges[1 - player]
+        meets = showdown.meets(other)
+        values = unit * self.game.values(player) / np.where(meets, showdown.fold(other), 1.0)
+        return {pair_text(pair): float(values[pair]) for pair in self._hands(player) if meets[pair]}
 
     def class_rows(self) -> dict[str, list[float]]:
         """The strategy of AA, AKs, AKo and so on at the root: the mean of its hands, by their weights."""

@@ -7,19 +7,18 @@ strategy too. The same calls give the same bits with any number of threads.
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.game.arrays import Counts, Float, Ints, Single, aligned_zeros
+from foldwise.game.arrays import Counts, Float, Single, aligned_zeros
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.hands.showdown import RangeShowdown, empty_sums, make_board, make_lane_board
-from foldwise.game.hands.showdown_kernels import ShowdownBoard, ShowdownSums
+from foldwise.game.hands.showdown_kernels import ShowdownBoard
 from foldwise.game.hands.showdown_lane_kernels import LaneBoard
 from foldwise.game.trees.tree import BetMenu
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION
@@ -28,24 +27,38 @@ from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.samplers import load_rule
 from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.cut import (
+    board_tasks,
     children,
     cut_blocks,
     cut_river,
+    cut_trunk,
     cut_turn,
     gather_leaves,
     make_block_frames,
     num_groups,
     number_actions,
     padded,
-    share_boards,
-    share_pieces,
+    piece_tasks,
     subtree_depth,
 )
-from foldwise.solver.subgame.gadget import Gadget, RootChoice
+from foldwise.solver.subgame.gadget import Gadget, make_choice
+from foldwise.solver.subgame.gadget_kernels import EntryChoice
 from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
-from foldwise.solver.subgame.subgame_kernels import SubgameFrames, walk_pieces, walk_subtree
-from foldwise.solver.subgame.subgame_tree import Path, build_subtree
-from foldwise.solver.subgame.subtree_kernels import BlockFrames
+from foldwise.solver.subgame.subgame_kernels import (
+    NUM_COUNTERS,
+    TAKEN,
+    Passes,
+    Pieces,
+    SubgameFrames,
+    SubgameScratch,
+    Tasks,
+    Trunk,
+    help_passes,
+    lead_passes,
+    walk_subtree,
+)
+from foldwise.solver.subgame.subgame_tree import Nodes, Path, build_subtree
+from foldwise.solver.subgame.subtree_kernels import Blocks
 from foldwise.solver.subgame.workspace import Workspace
 
 Kind = Literal["average", "best"]
@@ -55,32 +68,21 @@ _RIVER_CARDS = 5
 _NUM_RIVERS = 48
 _HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _LEAST_MASS = 1e-300
+_ITERATIONS_A_CALL = 64  # between two of which an interrupt is heard
+_NUM_STEPS = Rules._fields.index("learns")  # numbers of an iteration
 _VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
 _RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
 
 
-@lru_cache(maxsize=4096)
-def _learning(schedule: Schedule, iteration: int) -> Rules:
-    """What a schedule says of one iteration."""
-    positive, negative, sum_factor, sum_weight, floor = (
-        np.float32(step[0]) for step in schedule(np.array([float(iteration)]))
-    )
-    return Rules(positive, negative, sum_factor, sum_weight, floor, learns=True, averages=False, responds=False)
+def _steps(schedule: Schedule, iterations: Counts) -> Single:
+    """What a schedule says of iterations: [iterations, _NUM_STEPS]."""
+    found = schedule(iterations.astype(np.float64))
+    return np.ascontiguousarray(np.stack(found, axis=1), dtype=np.float32)
 
 
-@dataclass
-class _Thread:
-    """Memory of one thread, and the pieces it walks, of all boards and of a sample (boards numbered within the sample)."""
-
-    pieces: Ints
-    places: Ints
-    frames: SubgameFrames
-    block_frames: BlockFrames
-    prefix_sums: ShowdownSums
-
-
-def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
-    return SubgameFrames(
+def _make_scratch(nodes: Nodes, blocks: Blocks, num_hands: int) -> SubgameScratch:
+    depth, max_actions = subtree_depth(nodes), int(nodes["num_children"].max())
+    frames = SubgameFrames(
         node=np.zeros(depth, dtype=np.int32),
         action=np.zeros(depth, dtype=np.int32),
         reach_at=np.zeros((depth, 2), dtype=np.int32),
@@ -88,6 +90,9 @@ def _make_frames(depth: int, max_actions: int, num_hands: int) -> SubgameFrames:
         sigma=aligned_zeros(depth, max_actions, num_hands),
         value=aligned_zeros(depth + 1, max_actions, num_hands),
         total=aligned_zeros(num_hands),
+    )
+    return SubgameScratch(
+        frames, make_block_frames(blocks, _RIVER_CARDS, num_hands), empty_sums(_RIVER_CARDS, np.float32)
     )
 
 
@@ -135,80 +140,75 @@ class Subgame:
         self._workspace = workspace or Workspace()
 
         self._on_river = len(board) == _RIVER_CARDS
-        self.board, self._boards, self._lane_boards, self.river_cards = _boards_below(tuple(board))
-        self._to_trunk = _places(self.board, self._boards)
-        self._board_weight = np.float32(1.0 if self._on_river else 1.0 / _HIDDEN_RIVERS)
+        self.board, boards, lane_boards, self.river_cards = _boards_below(tuple(board))
         num_boards = len(self.river_cards)
-        num_hands, num_trunk_hands = padded(self._boards.pairs.shape[1]), padded(self.board.pairs.size)
+        num_hands, num_trunk_hands = padded(boards.pairs.shape[1]), padded(self.board.pairs.size)
         self._here = slice(self.board.pairs.size)  # of a vector of the trunk, the hands there are
         if self._on_river:
-            self._leaves = cut_river(self.nodes, num_trunk_hands)
-            runs = [range(leaf, leaf + 1) for leaf in range(self._leaves.node.size)]
-            shares = samples = share_pieces(self.nodes, self._leaves, threads)
+            leaves = cut_river(self.nodes)
+            runs = [range(leaf, leaf + 1) for leaf in range(leaves.node.size)]
+            self._tasks = self._sampled_tasks = piece_tasks(self.nodes, leaves)
         else:
-            self._leaves = cut_turn(self.nodes, num_trunk_hands)
-            runs = gather_leaves(self.nodes, self._leaves)
-            shares, samples = (share_boards(runs, count, threads) for count in (num_boards, rivers))
+            leaves = cut_turn(self.nodes)
+            runs = gather_leaves(self.nodes, leaves)
+            self._tasks, self._sampled_tasks = (board_tasks(runs, count) for count in (num_boards, rivers))
         self.samples_per_visit = (
             1 if self._on_river else _NUM_RIVERS // rivers
         )  # iterations until all rivers were walked
-        self._blocks = cut_blocks(self.nodes, self._leaves, runs)
-        self._has_trunk = bool(self._leaves.number[0] < 0)
-        self._borrow_tables()
-
-        depth, max_actions = subtree_depth(self.nodes), int(self.nodes["num_children"].max())
-        self._trunk_frames = _make_frames(depth, max_actions, num_trunk_hands)
-        self._trunk_prefix_sums = empty_sums(len(board), np.float32)
-        self._group_values = aligned_zeros(num_groups(num_boards), self._leaves.node.size, num_trunk_hands)
-        self._leaf_values = aligned_zeros(self._leaves.node.size, num_trunk_hands)
-        self._threads = [
-            _Thread(
-                pieces=pieces,
-                places=places,
-                frames=_make_frames(depth, max_actions, num_hands),
-                block_frames=make_block_frames(self.nodes, self._blocks, num_hands),
-                prefix_sums=empty_sums(_RIVER_CARDS, np.float32),
-            )
-            for pieces, places in zip(shares, samples)
-        ]
+        tables = self._borrow_tables(num_boards, num_hands, num_trunk_hands)
+        trunk_blocks = cut_trunk(self.nodes, leaves)
+        leaf_of = leaves.number[trunk_blocks.node]
+        self._trunk = Trunk(
+            blocks=trunk_blocks,
+            leaf_at=np.array([np.argmax(leaf_of == leaf) for leaf in range(leaves.node.size)], dtype=np.int32),
+            regrets=tables[0],
+            sums=tables[1],
+            board=_one_board(lane_boards, 0) if self._on_river else make_lane_board(self.board),
+            frames=make_block_frames(trunk_blocks, len(board), num_trunk_hands),
+            leaf_values=aligned_zeros(num_groups(num_boards), leaves.node.size, num_trunk_hands),
+        )
+        self._pieces = Pieces(
+            leaf_nodes=leaves.node,
+            blocks=cut_blocks(self.nodes, leaves, runs),
+            regrets=tables[2],
+            sums=tables[3],
+            boards=boards,
+            lane_boards=lane_boards,
+            to_trunk=_places(self.board, boards),
+        )
+        self._scratch = [_make_scratch(self.nodes, self._pieces.blocks, num_hands) for _ in range(threads)]
         self.ranges = (np.asarray(ranges[0], dtype=np.float64), np.asarray(ranges[1], dtype=np.float64))
         given = [one[self.board.pairs] for one in self.ranges]
         self._masses = [max(float(one.sum()), _LEAST_MASS) for one in given]
-        self._ranges = [one / mass for one, mass in zip(given, self._masses)]
+        self._ranges = np.array([one / mass for one, mass in zip(given, self._masses)])
         self._pair_mass = self._mass(board)
-        self._choice = None
-        if gadget is not None:
-            own_range, searcher_mass = self.ranges[gadget.player], self._masses[1 - gadget.player]
-            self._choice = RootChoice(gadget, self.board.pairs, own_range, searcher_mass)
+        self._choice = make_choice(gadget, self.board.pairs, self.ranges, self._masses)
         for path, rows in (frozen or {}).items():
             self._freeze(path, rows)
 
-    def _borrow_tables(self) -> None:
-        """Tables of the root's street, and on a turn of every river; sums beside regrets."""
-        num_boards, num_hands = self._boards.pairs.shape
+    def _borrow_tables(self, num_boards: int, num_hands: int, num_trunk_hands: int) -> list[Single]:
+        """Regrets and sums of the root's street, and behind it of every board, where a river has the same twice."""
         counts = number_actions(self.nodes)
-        trunk = (counts[0], padded(self.board.pairs.size))
-        below = (num_boards, counts[1] if len(counts) > 1 else 0, padded(num_hands))
+        trunk = (counts[0], num_trunk_hands)
+        below = (num_boards, counts[1] if len(counts) > 1 else 0, num_hands)
         sizes = [int(np.prod(shape)) for shape in (trunk, below)]
         lent = self._workspace.lend(2 * sum(sizes))
         weakref.finalize(self, self._workspace.take_back, lent)
         parts = np.split(lent[: 2 * sum(sizes)], np.cumsum([sizes[0], sizes[0], sizes[1]]))
-        self._trunk_regrets, self._trunk_sums = (part.reshape(trunk) for part in parts[:2])
-        self._regrets, self._sums = (part.reshape(below) for part in parts[2:])
-        if self._on_river:
-            self._regrets, self._sums = self._trunk_regrets[None], self._trunk_sums[None]
+        tables = [part.reshape(shape) for part, shape in zip(parts, (trunk, trunk, below, below))]
         self.num_bytes = 4 * 2 * sum(sizes)
+        return [*tables[:2], tables[0][None], tables[1][None]] if self._on_river else tables
 
     def _mass(self, board: Sequence[int]) -> float:
         """Probability that two hands drawn from the ranges share no card."""
         other = np.zeros(NUM_PAIRS)
         other[self.board.pairs] = self._ranges[1]
-        mass = float(self._ranges[0] @ RangeShowdown(board).fold(other)[self.board.pairs])
-        if mass <= 0.0:
+        showdown = RangeShowdown(board)
+        if not np.any(showdown.meets(other)[self.board.pairs] & (self._ranges[0] > 0.0)):
             raise DefinitionError(
                 "two ranges of which no two hands can be held at once: give each at least one more hand"
             )
-        return mass
+        return max(float(self._ranges[0] @ showdown.fold(other)[self.board.pairs]), _LEAST_MASS)
 
     def _freeze(self, path: Path, rows: Float) -> None:
         at = self.node_at(path)
@@ -221,7 +221,7 @@ class Subgame:
                 f"rows of shape {rows.shape} frozen after {path}: expected {num_actions} actions of {NUM_PAIRS} weights, "
                 "none below 0"
             )
-        for table in (self._trunk_regrets, self._trunk_sums):
+        for table in (self._trunk.regrets, self._trunk.sums):
             table[base : base + num_actions, self._here] = rows[:, self.board.pairs]
         self.nodes["detail"][at] = FROZEN
 
@@ -262,106 +262,59 @@ class Subgame:
 
     def run(self, iterations: int) -> None:
         """Iterations of the schedule, each updating both players in turn."""
-        for t in range(self.iteration + 1, self.iteration + iterations + 1):
-            visit, part = divmod(t - 1, self.samples_per_visit)
-            shares = self._sample(visit, part)
-            rules, river_rules = _learning(self._schedule, t), _learning(self._schedule, visit + 1)
-            for traverser in range(2):
-                self._learn(traverser, rules, river_rules, shares)
+        last = self.iteration + iterations
+        while self.iteration < last:
+            self._learn(min(_ITERATIONS_A_CALL, last - self.iteration))
+
+    def _learn(self, iterations: int) -> None:
+        """A few iterations in one call of the kernels."""
+        numbers = np.arange(self.iteration, self.iteration + iterations)
+        visits, parts = np.divmod(numbers, self.samples_per_visit)
+        order = np.array([self._sample(*which) for which in zip(visits.tolist(), parts.tolist())], dtype=np.int32)
+        passes = Passes(
+            first_traverser=0,
+            num_traversers=2,
+            trunk_steps=_steps(self._schedule, numbers + 1),
+            steps=_steps(self._schedule, visits + 1),
+            learns=True,
+            averages=False,
+            responds=False,
+            tasks=self._sampled_tasks,
+            order=order,
+            board_weight=self._board_weight(self.samples_per_visit),
+        )
+        self.hand_nodes += self._run_passes(passes, self._choice)
         self.iteration += iterations
 
-    def _sample(self, visit: int, part: int) -> list[Ints]:
-        """The pieces of each thread in one iteration: a part of the rivers, reshuffled once all have been visited."""
+    def _sample(self, visit: int, part: int) -> Counts:
+        """The boards of one iteration: a part of the rivers, reshuffled once all have been visited."""
         if self.samples_per_visit == 1:
-            return [thread.pieces for thread in self._threads]
-        order = _river_order(visit).reshape(self.samples_per_visit, -1)[part]
-        shares = []
-        for thread in self._threads:
-            pieces = thread.places.copy()
-            pieces[:, 2] = order[thread.places[:, 2]]
-            shares.append(pieces)
-        return shares
+            return np.arange(len(self.river_cards))
+        boards: Counts = _river_order(visit).reshape(self.samples_per_visit, -1)[part]
+        return boards
 
-    def _learn(self, traverser: int, rules: Rules, river_rules: Rules, shares: list[Ints]) -> None:
-        choice = self._choice
-        is_free = choice is None or choice.player == traverser
-        other_reach = self._ranges[1 - traverser] if choice is None or is_free else choice.entering
-        values = self._pass(traverser, other_reach, rules, river_rules, shares, self.samples_per_visit)
-        if choice is not None and is_free:
-            choice.learn(values, rules)
+    def _board_weight(self, num_samples: int) -> np.float32:
+        return np.float32(1.0 if self._on_river else num_samples * np.float32(1.0 / _HIDDEN_RIVERS))
 
-    def _pass(
-        self,
-        traverser: int,
-        other_reach: Float | Single,
-        rules: Rules,
-        piece_rules: Rules,
-        shares: list[Ints],
-        num_samples: int,
-    ) -> Single:
-        """One walk for the traverser: down the trunk, through pieces, and the trunk again with their values."""
-        if self._has_trunk:
-            self._walk_trunk(traverser, other_reach, rules._replace(learns=False))
-        else:
-            self._leaves.reach[0, 0] = 1.0
-            self._leaves.reach[0, 1, self._here] = other_reach
-        group_values = self._group_values[: num_groups(len(self.river_cards) // num_samples)]
-        group_values[:] = 0.0
-        board_weight = np.float32(num_samples) * self._board_weight
-        walk = partial(self._walk_pieces, traverser, piece_rules, board_weight)
-        work = [(thread, share) for thread, share in zip(self._threads, shares) if share.size]
-        self.hand_nodes += sum(side_by_side(self._workspace.pool, walk, work))
-        np.add.reduce(group_values, axis=0, out=self._leaf_values)
-        if not self._has_trunk:
-            only: Single = self._leaf_values[0, self._here]
-            return only
-        self.hand_nodes += self._walk_trunk(traverser, other_reach, rules)
-        root: Single = self._trunk_frames.value[0, 0, self._here]
-        return root
+    def _run_passes(self, passes: Passes, choice: EntryChoice) -> int:
+        """On as many threads as there are tasks for; returns hands times nodes visited."""
+        counters = np.zeros(NUM_COUNTERS, dtype=np.int64)
+        ranges = self._ranges.astype(np.float32)
 
-    def _walk_trunk(self, traverser: int, other_reach: Float | Single, rules: Rules) -> int:
-        self._trunk_frames.reach[0, traverser] = 1.0
-        self._trunk_frames.reach[0, 1 - traverser, self._here] = other_reach
-        visited = walk_subtree(
-            self.nodes,
-            0,
-            traverser,
-            self._trunk_regrets,
-            self._trunk_sums,
-            self.board,
-            _one_board(self._lane_boards, 0),
-            self._trunk_prefix_sums,
-            True,
-            self._leaves,
-            self._leaf_values,
-            self._blocks,
-            rules,
-            self._trunk_frames,
-            self._threads[0].block_frames,
-        )
-        return int(visited) * self.board.pairs.size
+        def work(number: int) -> int:
+            scratch = self._scratch[number]
+            if number == 0:
+                visited = lead_passes(self.nodes, self._trunk, self._pieces, ranges, choice, passes, scratch, counters)
+            else:
+                visited = help_passes(self.nodes, self._trunk, self._pieces, passes, scratch, counters)
+            return int(visited)
 
-    def _walk_pieces(self, traverser: int, rules: Rules, board_weight: np.float32, work: tuple[_Thread, Ints]) -> int:
-        thread, pieces = work
-        visited = walk_pieces(
-            self.nodes,
-            pieces,
-            traverser,
-            self._regrets,
-            self._sums,
-            self._boards,
-            self._lane_boards,
-            self._to_trunk,
-            board_weight,
-            thread.prefix_sums,
-            self._leaves,
-            self._blocks,
-            rules,
-            thread.frames,
-            thread.block_frames,
-            self._group_values,
-        )
-        return int(visited)
+        num_tasks = passes.tasks.start.size - 1
+        shares = range(max(1, min(len(self._scratch), num_tasks)))
+        try:
+            return sum(side_by_side(self._workspace.pool, work, shares))
+        finally:  # if an interrupt kept the first thread from its passes, the others must not wait for them
+            counters[TAKEN] = len(passes.steps) * passes.num_traversers * num_tasks
 
     # What was learned
 
@@ -380,11 +333,25 @@ class Subgame:
 
     def _root_values(self, player: int, kind: Kind) -> Float:
         """Values of a player's hands in the board's order, against the other's range scaled to 1."""
-        hand_nodes = self.hand_nodes
-        shares = [thread.pieces for thread in self._threads]
-        rules = _RULES[kind]
-        values = self._pass(player, self._ranges[1 - player], rules, rules, shares, 1).astype(np.float64)
-        self.hand_nodes = hand_nodes
+        return self._values_on(np.arange(len(self.river_cards)), self._tasks, player, kind)
+
+    def _values_on(self, boards: Counts, tasks: Tasks, player: int, kind: Kind) -> Float:
+        """The same on some of the boards, which stand for all."""
+        nothing = np.zeros((1, _NUM_STEPS), dtype=np.float32)
+        passes = Passes(
+            first_traverser=player,
+            num_traversers=1,
+            trunk_steps=nothing,
+            steps=nothing,
+            learns=False,
+            averages=True,
+            responds=kind == "best",
+            tasks=tasks,
+            order=boards.astype(np.int32)[None],
+            board_weight=self._board_weight(len(self.river_cards) // len(boards)),
+        )
+        self._run_passes(passes, make_choice(None, self.board.pairs, self.ranges, self._masses))
+        values: Float = self._trunk.frames.value[0, self._here].astype(np.float64)
         return values
 
     def values(self, player: int, kind: Kind = "average") -> Float:
@@ -406,31 +373,26 @@ class Subgame:
         if self._in_trunk(at) and not self._on_river:
             raise DefinitionError(f"values at node {at}: expected the root (see values) or a node on the river")
         which = self._board_of(river)
-        board = _one_board(self._boards, which)
-        thread = self._threads[0]
+        board = _one_board(self._pieces.boards, which)
+        scratch = self._scratch[0]
         other_reach = self.reach(at, 1 - player, river)[board.pairs]
         mass = max(float(other_reach.sum()), _LEAST_MASS)
-        thread.frames.reach[0, player] = 1.0
-        thread.frames.reach[0, 1 - player, : board.pairs.size] = other_reach / mass
+        scratch.frames.reach[0, player] = 1.0
+        scratch.frames.reach[0, 1 - player, : board.pairs.size] = other_reach / mass
         walk_subtree(
             self.nodes,
             at,
             player,
-            self._regrets[which],
-            self._sums[which],
+            self._pieces.regrets[which],
+            self._pieces.sums[which],
             board,
-            _one_board(self._lane_boards, which),
-            thread.prefix_sums,
-            False,
-            self._leaves,
-            self._leaf_values,
-            self._blocks,
+            _one_board(self._pieces.lane_boards, which),
+            self._pieces.blocks,
             _RULES[kind],
-            thread.frames,
-            thread.block_frames,
+            scratch,
         )
         out = np.zeros(NUM_PAIRS)
-        out[board.pairs] = mass * thread.frames.value[0, 0, : board.pairs.size]
+        out[board.pairs] = mass * scratch.frames.value[0, 0, : board.pairs.size]
         return out
 
     def action_values(self, kind: Kind = "average") -> Float:
@@ -441,8 +403,7 @@ class Subgame:
             return np.array([self.values_at(first + a, None, player, kind) for a in range(num_actions)])
         self._root_values(player, kind)
         out = np.zeros((num_actions, NUM_PAIRS))
-        # The walk of the trunk leaves the values of the root's actions in the frame below it.
-        below = self._trunk_frames.value[1, :num_actions, self._here].astype(np.float64)
+        below = self._trunk.frames.value[1 : 1 + num_actions, self._here].astype(np.float64)  # beside the root
         out[:, self.board.pairs] = self._masses[1 - player] * below
         return out
 
@@ -470,10 +431,10 @@ class Subgame:
         node = self.nodes[at]
         base, num_actions = int(node["base"]), int(node["num_children"])
         if self._in_trunk(at):
-            weights, pairs = self._trunk_sums[base : base + num_actions], self.board.pairs
+            weights, pairs = self._trunk.sums[base : base + num_actions], self.board.pairs
         else:
             which = self._board_of(river)
-            weights, pairs = self._sums[which, base : base + num_actions], self._boards.pairs[which]
+            weights, pairs = self._pieces.sums[which, base : base + num_actions], self._pieces.boards.pairs[which]
         sigma = np.zeros_like(weights)
         match_hands(weights, sigma, np.zeros(weights.shape[1], dtype=np.float32))
         out = np.zeros((num_actions, NUM_PAIRS))
@@ -502,11 +463,11 @@ class Subgame:
     def _copy_row(self, earlier: "Subgame", row: int, at: int, a: int) -> None:
         here = int(self.nodes[at]["base"]) + a
         if self._in_trunk(at):
-            self._trunk_regrets[here] = earlier._trunk_regrets[row]
-            self._trunk_sums[here] = earlier._trunk_sums[row]
+            self._trunk.regrets[here] = earlier._trunk.regrets[row]
+            self._trunk.sums[here] = earlier._trunk.sums[row]
         else:
-            self._regrets[:, here] = earlier._regrets[:, row]
-            self._sums[:, here] = earlier._sums[:, row]
+            self._pieces.regrets[:, here] = earlier._pieces.regrets[:, row]
+            self._pieces.sums[:, here] = earlier._pieces.sums[:, row]
 
 
 def _check(state: BettingState, board: Sequence[int], ranges: tuple[Float, Float]) -> None:

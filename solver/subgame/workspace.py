@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 from foldwise.game.arrays import Single, aligned_zeros
@@ -19,16 +20,19 @@ class Workspace:
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1))  # threads start with the first work
         self._free: list[Single] = []
+        self._returned: deque[Single] = deque()
         self._lock = threading.Lock()
 
     @property
     def num_free_bytes(self) -> int:
         """What is kept for the next subgame."""
-        return sum(table.nbytes for table in self._free)
+        return sum(table.nbytes for table in (*self._free, *self._returned))
 
     def lend(self, size: int) -> Single:
         """At least `size` numbers, the first `size` of them zero: the smallest free table that is large enough."""
         with self._lock:
+            while self._returned:
+                self._free.append(self._returned.popleft())
             fitting = [k for k, table in enumerate(self._free) if table.size >= size]
             if fitting:
                 table = self._free.pop(min(fitting, key=lambda k: self._free[k].size))
@@ -41,8 +45,8 @@ class Workspace:
         return aligned_zeros(size)
 
     def take_back(self, table: Single) -> None:
-        with self._lock:
-            self._free.append(table)
+        """Without the lock: a finalizer calls it, which may run anywhere, also within `lend`."""
+        self._returned.append(table)
 
 
 def _check_memory(needed: int) -> None:

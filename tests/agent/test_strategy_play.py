@@ -395,6 +395,19 @@ def test_a_program_is_compared_like_the_strategy_it_plays(folders, capsys):
     assert program["mean_mbb"] == folder["mean_mbb"]
 
 
+def test_a_comparison_says_what_is_wrong_with_a_program(folders, tmp_path, capsys):
+    """It plays, but ends with exit code 3."""
+    script = run(capsys, "startme", folders[1])["script"]
+    program = tmp_path / "failing.sh"
+    program.write_text(f'#!/bin/sh\n"{script}" "$1" "$2"\nexit 3\n')
+    program.chmod(0o755)
+    words = ["compare", str(folders[0]), "--variants", "none", "--hands", "2", "--opponents", f"cmd:{program}"]
+    assert main(words) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "2 faults, the first: player cmd." in error
+    assert error.endswith("failing.sh ended with exit code 3; play it with 'match' to see more")
+
+
 def test_explanations_name_everything(folders):
     lines = []
     player = OpenStrategy(folders[0]).player(parse_pipeline("new(0.2)"), 1)

@@ -121,6 +121,7 @@ def test_interrupt_keeps_what_is_solved(
         ({"ranges": ["AA", "4s4h"]}, "the second range has no hand that board '4s8hTc9h2s' allows"),
         ({"ranges": ["AA", {"AsKs": 0.0}]}, "the second range has no hand"),
         ({"ranges": ["AsAh", "AsKs"]}, "no two hands can be held at once"),
+        ({"ranges": [{"AsKs": 1.0}, {"AsQd": 1.0, "KsQs": 0.5}]}, "no two hands can be held at once"),
         ({"ranges": ["AA", "AKx"]}, "range 'AKx': expected hands such as 22+"),
         ({"ranges": ["AA", {"AsKs": -1.0}]}, "weight -1.0 of 'AsKs'"),
         ({"ranges": ["AA", {"AsKsQs": 1.0}]}, "expected two cards"),

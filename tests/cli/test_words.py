@@ -15,7 +15,7 @@ from foldwise.abstraction.config import check_config
 from foldwise.agent.reading.typed_state import hand_of_class
 from foldwise.cli.main import main
 from foldwise.cli.support.output import ProgressLine
-from foldwise.game.errors import DefinitionError, FormatError, naming
+from foldwise.game.errors import DefinitionError, FormatError, Naming
 from foldwise.game.library import find_definition
 from foldwise.matches.table.log import LogFile
 from foldwise.solver.config import RunConfig
@@ -145,6 +145,7 @@ def test_pictures_that_cannot_be_drawn(command, strategies, tmp_path, capsys):
         ({"slover": {}}, "slover: there is no such key or section: did you mean 'solver'?"),
         ({"iterations": 5}, "iterations: there is no such key or section: it belongs below [solver]"),
         ({"solver": 7}, "solver: got 7, expected a section: write [solver] and its keys below it"),
+        ({"game": {"name": "hunl"}}, "game: got {'name': 'hunl'}, expected text in quotes, no section"),
         ({"cards": {"streets": [{"method": "percentil"}]}}, "percentile"),
         ({"solver": {"threads": "two"}}, "solver.threads: expected a valid integer"),
         ({"solver": {"zzz": 1}}, "solver.zzz: [solver] has no such key: expected one of "),
@@ -218,14 +219,20 @@ def test_progress_is_silent_under_json(monkeypatch):
     assert file.getvalue() == ""
 
 
-def test_a_full_disk_names_the_file(tmp_path, capsys, monkeypatch):
+def test_a_full_disk_names_the_file(strategies, tmp_path, capsys, monkeypatch):
     if Path("/dev/full").exists():
         with pytest.raises(OSError, match="No space left") as error:
             LogFile(Path("/dev/full"), append=False).write("x\n")
         assert error.value.filename == "/dev/full"
-    with pytest.raises(OSError, match="No space left") as error, naming(tmp_path / "a"):
+    with pytest.raises(OSError, match="No space left") as error, Naming(tmp_path / "a"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert error.value.filename == str(tmp_path / "a")
+
+    picture = tmp_path / "p.png"
+    if Path("/dev/full").exists():
+        picture.symlink_to("/dev/full")
+        said = refused(capsys, "plot", strategies / "leduc", "-o", picture, "--overwrite")
+        assert f"No space left on device for {str(picture)!r}: make room" in said
 
     def full(names):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "runs/x.npy")

@@ -1,15 +1,21 @@
 """The kernel cache: a new folder when a source changes that can shape a kernel, nothing next to the code, and no cache
 needed."""
 
+import errno
+import gc
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
+from numba.core import caching
+from numba.extending import overload
 
 from foldwise.game import compiled
 from tests.support.places import ROOT
@@ -164,11 +170,97 @@ def test_without_a_writable_cache_kernels_are_not_cached(tmp_path, monkeypatch):
     in_the_way.write_text("")
     monkeypatch.setenv("FOLDWISE_CACHE", str(in_the_way / "cache"))
     monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)  # put back after the test
     kernel = compiled.kernel(boundscheck=True)(lambda x: x + 1)
     assert kernel(1) == 2
     assert kernel.stats.cache_path is None
     assert kernel.targetoptions["boundscheck"]
+
+
+def test_a_disk_that_fills_up_while_compiling_costs_only_time(tmp_path, monkeypatch):
+    tried = []
+
+    def full(*arguments):
+        tried.append(arguments)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path))
+    monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)  # put back after the test
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    kernel = compiled.kernel(lambda x: x + 1)
+    assert kernel(1) == 2
+    assert len(tried) == 1
+
+
+def test_threads_that_make_kernels_at_once_store_each_in_its_own_folder(project, tmp_path, monkeypatch):
+    """A kernel of `game` is made in another thread between the choice of the folder for one of `solver` and its making."""
+    monkeypatch.setenv("FOLDWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_SOURCE_ROOT", project)
+    monkeypatch.setattr(compiled, "_numba_folder", compiled._numba_folder.__wrapped__)
+    setting, njit, made = numba.config.CACHE_DIR, numba.njit, {}
+
+    def one(x):
+        return x + 1
+
+    def other(x):
+        return x + 2
+
+    def make(function, room):
+        function.__module__ = f"foldwise.{room}.{function.__name__}_kernels"
+        made[room] = compiled.kernel(function)
+
+    def interrupted(function, **options):
+        if function is one:
+            thread = threading.Thread(target=make, args=(other, "game"))
+            thread.start()
+            thread.join()
+        return njit(function, **options)
+
+    monkeypatch.setattr(numba, "njit", interrupted)
+    make(one, "solver")
+    for room, name in (("solver", "one"), ("game", "other")):
+        expected = Path(compiled._numba_folder(room)) / f"foldwise.{room}.{name}_kernels"
+        assert Path(made[room].stats.cache_path) == expected
+    assert setting == numba.config.CACHE_DIR  # a user's own functions under `numba.njit` stay where they were
+
+
+def test_an_unequal_slice_is_an_error_without_strings_in_the_compiled_code():
+    """To tell the two shapes numba compiles its strings: 3 s of CPU in each process that compiles such a kernel."""
+
+    def copied(target, source):
+        target[:] = source
+
+    kernel = compiled.kernel(copied, cache=False)
+    target = np.zeros(3)
+    kernel(target, np.arange(3.0))
+    assert target.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="slice from an array of another size"):
+        kernel(target, np.zeros(2))
+    (code,) = kernel.inspect_llvm().values()
+    assert "unicode" not in code
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_rests_while_a_kernel_is_compiled(on):
+    seen = []
+
+    def stub():
+        pass
+
+    @overload(stub)
+    def compiled_stub():
+        seen.append(gc.isenabled())
+        return lambda: 1
+
+    inner = compiled.kernel(lambda: stub(), cache=False)
+    outer = compiled.kernel(lambda: inner() + stub(), cache=False)
+    (gc.enable if on else gc.disable)()
+    try:
+        assert outer() == 2
+        assert seen and not any(seen)
+        assert gc.isenabled() == on
+    finally:
+        gc.enable()
 
 
 def test_place_of_the_cache(monkeypatch, tmp_path):

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from foldwise.abstraction.storage.checked_json import CHECKSUM, write_checked
 from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.network.block_store import BlockStore, Job, open_job
@@ -156,11 +157,32 @@ def test_a_run_of_local_best_response(tmp_path, capsys):
     assert "damaged" in problem
 
 
+@pytest.mark.parametrize(
+    "kind, name, key",
+    [("run", "manifest.json", "nodes"), ("run", "checkpoint.json", "nodes"), ("match", "match.json", "seed")],
+)
+def test_a_changed_number_among_the_words_is_noticed(kind, name, key, request, tmp_path, capsys):
+    """Every value would be a legal one. Without the checksum, as before there was one, the folder is as whole as it looks."""
+    folder = tmp_path / "copy"
+    shutil.copytree(request.getfixturevalue(kind), folder)
+    fields = json.loads((folder / name).read_text())
+    fields[key] += 1
+    (folder / name).write_text(json.dumps(fields))
+    (problem,) = verify(folder, capsys)["problems"]
+    assert name in problem and "damaged: its checksum is another" in problem
+    del fields[CHECKSUM]
+    (folder / name).write_text(json.dumps(fields))
+    assert verify(folder, capsys)["ok"]
+
+
 def test_what_is_not_ours_is_refused(tmp_path, capsys):
     (tmp_path / "photo.jpg").write_bytes(b"x")
     assert main(["verify", str(tmp_path)]) == 2
     assert "is not a folder of ours" in capsys.readouterr().err
     write_strategy(tmp_path / "one", 1)
     path = tmp_path / "one" / "manifest.json"
-    path.write_text(path.read_text().replace('"probabilities-1.npy"', '"../photo.jpg"'))
+    fields = json.loads(path.read_text())
+    del fields[CHECKSUM]
+    fields["arrays"]["probabilities"]["file"] = "../photo.jpg"
+    write_checked(path, fields)
     assert "leads out of the folder" in verify(tmp_path / "one", capsys)["problems"][0]

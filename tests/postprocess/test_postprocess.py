@@ -299,6 +299,7 @@ def test_exemptions():
         ("threshold(0.15)|none|purify", "threshold(0.15) | purify"),
         ("purify except river+first+preflop", "purify except first+preflop+river"),
         ("none except first", "none"),
+        ("purify|python:my rules.py:cap|new(0.2)", "purify | python:my rules.py:cap | new(0.2)"),
     ],
 )
 def test_canonical_text(text, canonical):

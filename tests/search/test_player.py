@@ -84,6 +84,9 @@ def test_a_hand_taken_up_in_the_middle_is_played_as_one_followed_from_the_start(
     live = ~np.isin(PAIR_CARDS, public(state).board).any(axis=1)
     np.testing.assert_allclose(fresh.rows[:, live].sum(axis=0), 1.0, atol=1e-6)
     assert not fresh.rows[:, ~live].any()
+    taken_up = player()
+    taken_up.choose(at(state))  # as at a table: with the buckets of the hand held on all streets so far
+    assert taken_up.report.fallbacks == 0
 
 
 def test_choices_are_drawn_from_the_row_by_the_hands_number():

@@ -57,6 +57,9 @@ def test_too_small_a_disk_is_refused_with_the_figure(tmp_path, monkeypatch, caps
     error = refused(["solve", "hunl-evening", "-o", str(tmp_path / "x")], capsys)
     assert "GB of disk for checkpoints and its strategy" in error and "has 1.0 GB free: make room" in error
     assert not (tmp_path / "x").exists()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000))
+    error = refused(["solve", "leduc", "-o", str(tmp_path / "x")], capsys)
+    assert "game 'leduc' needs 0.03 MB of disk" in error and "has 0.02 MB free: make room" in error
 
 
 def test_a_run_fits_the_disk_it_was_promised(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from foldwise.abstraction.build import build_abstract_game, load_abstract_game
 from foldwise.abstraction.config import check_config
+from foldwise.abstraction.storage.checked_json import checksum_of, write_checked
 from foldwise.abstraction.strategy import Strategy
 from foldwise.cli.main import main
 from foldwise.game.errors import DefinitionError, FormatError
@@ -177,10 +178,16 @@ def test_manifest_errors_are_one_line(tmp_path):
     run_to_end(make_config(sampler="cfr", iterations=5), tmp_path)
     manifest = tmp_path / "manifest.json"
     good = json.loads(manifest.read_text())
+    del good["checksum"]
     for change, expected in (({"format_version": 99}, "format 99|format version 99"), ({"nodes": "many"}, "nodes")):
-        manifest.write_text(json.dumps({**good, **change}))
+        write_checked(manifest, {**good, **change})
         with pytest.raises(FormatError, match=expected):
             Strategy(tmp_path)
+    manifest.write_text(json.dumps({**good, "iterations": 6, "checksum": checksum_of(good)}))
+    with pytest.raises(
+        FormatError, match=r"manifest\.json' is damaged: its checksum is another; write the folder again"
+    ):
+        Strategy(tmp_path)
     manifest.write_text("{")
     with pytest.raises(FormatError, match="not a JSON object"):
         Strategy(tmp_path)
@@ -320,8 +327,9 @@ def test_a_game_file_is_found_beside_its_config_and_needed_no_more(tmp_path, mon
     assert load_abstract_game(strategy).num_infosets == 16
     assert main(["exploitability", str(out), "--json"]) == 0
     capsys.readouterr()
-    # A folder written before configs kept definitions has one all the same.
+    # A folder written before configs kept definitions has one all the same; manifests had no checksum then.
     manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["checksum"]
     del manifest["config"]["definition"]
     (out / "manifest.json").write_text(json.dumps(manifest))
     assert load_abstract_game(Strategy(out)).num_infosets == 16

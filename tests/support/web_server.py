@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foldwise.game.cards import card_text
-from foldwise.web.hand_journal import HandJournal, HandRecord
-from foldwise.web.session import HAND_FILE
+from foldwise.web.table.hand_journal import HandJournal, HandRecord
+from foldwise.web.table.session import HAND_FILE
 from tests.support.places import ROOT
 
 SECONDS = 600.0  # of any wait: the machine may be busy, and the first call of a kernel compiles it

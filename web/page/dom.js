@@ -94,12 +94,21 @@ export function option(value, text, chosen) {
   return el("option", { value, selected: value === chosen }, text);
 }
 
+// Actions with their probabilities; rows: {label, share, chosen} and, where values are known, {worth, best}, in big blinds.
 export function bars(rows) {
-  // rows: {label, share, value, chosen}
-  return el("div", { class: "bars" }, rows.map((row) => {
+  const valued = rows.some((row) => row.worth !== undefined);
+  return el("div", { class: valued ? "bars valued" : "bars" }, rows.map((row) => {
     const filled = el("div", { class: "fill" });
     filled.style.width = `${Math.max(0, Math.min(100, 100 * row.share))}%`;
     return el("div", { class: row.chosen ? "line chosen" : "line" }, el("span", {}, row.label),
-      el("span", { class: "track" }, filled), el("span", { class: "value" }, row.value));
+      el("span", { class: "track" }, filled), el("span", { class: "value" }, percent(row.share)),
+      valued ? el("span", { class: "value" }, `${signed(row.worth, 2)} bb`) : null,
+      valued ? el("span", { class: "best" }, row.best ? el("span", { role: "img", "aria-label": "best", title: "the best by these values" }, "★") : "") : null);
   }));
+}
+
+// "flop Ks 7d 2c" with the cards in their colours; other words as they are.
+export function dealerWords(text) {
+  const [, words, cards] = text.match(/^(\S+) ((?:[2-9TJQKA][cdhs] ?)+)$/) || [];
+  return cards ? [`${words} `, cardsText(cards.split(" "))] : [text];
 }

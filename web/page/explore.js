@@ -98,14 +98,22 @@ class Explore {
     let street = 0;
     for (const step of found.path) {
       if (step.street !== street) { street = step.street; crumbs.push(el("span", { class: "soft small" }, found.streets[street])); }
-      crumbs.push(el("button", { type: "button", class: "crumb", title: `back to before this`, onclick: () => this.go({ betting: step.before }) }, `${step.by} ${actionLabel(step)}`));
+      crumbs.push(el("button", { type: "button", class: "crumb", title: "back to before this", onclick: () => this.go({ betting: step.before }) }, step.words));
     }
     this.path.replaceChildren(el("div", { class: "row crumbs", role: "group", "aria-label": "Betting so far" }, crumbs));
+    this.drawPicker();
+    this.drawSolve();
+    this.drawShown();
+  }
+
+  // What a solve changes: the choices with their frequencies, the grid, and what can be taken away.
+  drawShown() {
+    const found = this.found, shown = this.shown();
     const head = found.finished ? "The hand is over here." : `${found.streets[found.street]}: ${found.to_act} to act, pot ${chips(found.pot)}`;
     const parts = [el("p", { class: "small", id: "where" }, head)];
-    if (found.actions && !found.finished) {
-      const tones = colours(found.actions);
-      parts.push(el("div", { class: "choices" }, found.actions.map((action, n) => {
+    if (shown) {
+      const tones = colours(shown.actions);
+      parts.push(el("div", { class: "choices" }, shown.actions.map((action, n) => {
         const mark = el("span", { class: "swatch", "aria-hidden": "true" });
         mark.style.background = `var(--${tones[n]})`;
         return el("button", { type: "button", "data-action": action.text, onclick: () => this.go({ betting: action.betting }) }, mark, actionLabel(action), el("span", { class: "number soft" }, percent(action.frequency)));
@@ -114,9 +122,7 @@ class Explore {
       parts.push(el("p", { class: "soft" }, `Choose ${found.missing_cards} card${found.missing_cards > 1 ? "s" : ""} of the board to go on.`));
     }
     this.choices.replaceChildren(...parts);
-    this.drawPicker();
     this.drawGrid();
-    this.drawSolve();
     this.drawExport();
   }
 
@@ -156,7 +162,7 @@ class Explore {
       mark.style.background = `var(--${tones[n]})`;
       return el("span", { class: "small" }, mark, `${actionLabel(action)} ${percent(all.shares[n])}`);
     }), el("span", { class: "small soft" }, `${all.combos.toFixed(1)} combos${this.filter === "all hands" ? "" : `, ${percent(all.part)} of the range`}`));
-    this.gridPlace.replaceChildren(this.solved ? el("p", { class: "small" }, `Solved: ${this.solved.iterations} iterations, exploitable for ${this.solved.pot_percent.toFixed(2)}% of the pot. `, el("button", { type: "button", class: "plain", onclick: () => { this.solved = null; this.draw(); } }, "Back to the strategy")) : "",
+    this.gridPlace.replaceChildren(this.solved ? el("p", { class: "small" }, `Solved: ${this.solved.iterations} iterations, exploitable for ${this.solved.pot_percent.toFixed(2)}% of the pot. `, el("button", { type: "button", class: "plain", onclick: () => { this.solved = null; this.drawShown(); } }, "Back to the strategy")) : "",
       legend, grid(found, keep, this.weighted, (name, hands) => this.detail.replaceChildren(...details(name, hands, found))));
   }
 
@@ -203,8 +209,7 @@ class Explore {
       if (message.result) {
         this.solved = message.result;
         progress.replaceChildren(el("p", { class: "small" }, `Done: ${message.result.iterations} iterations in ${message.result.seconds} s.`));
-        this.drawGrid();
-        this.drawExport();
+        this.drawShown();
       }
     };
   }
@@ -220,9 +225,20 @@ class Explore {
       el("a", { href: picture(found, findFilter(found, this.filter), this.weighted), download: "grid.png" }).click();
     } }, "Picture of the grid");
     this.export.replaceChildren(el("label", {}, "What", what), text, el("div", { class: "row" },
-      el("button", { type: "button", onclick: () => { text.select(); navigator.clipboard?.writeText(text.value); } }, "Copy the text"), save,
-      el("button", { type: "button", id: "copy-link", onclick: () => { history.replaceState(null, "", this.address()); navigator.clipboard?.writeText(location.href); say(`The address of this place: ${location.href}`); } }, "Link to this place")));
+      el("button", { type: "button", id: "copy-text", onclick: (event) => { text.select(); copy(event.currentTarget, text.value, "select it and copy it yourself"); } }, "Copy the text"), save,
+      el("button", { type: "button", id: "copy-link", onclick: (event) => { history.replaceState(null, "", this.address()); copy(event.currentTarget, location.href, location.href); } }, "Copy a link to this place")));
     fill();
+  }
+}
+
+async function copy(button, text, otherwise) {
+  const words = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = words; }, 2000);
+  } catch {
+    say(`The browser does not let this page copy: ${otherwise}`);
   }
 }
 

@@ -1,5 +1,5 @@
 // The 13 x 13 grid of hold'em hands: mixed colours, a cell a class, its hands on focus.
-import { cardsText, chips, el, percent, signed } from "./dom.js";
+import { cardsText, el, percent, signed } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";
 const DECK = "23456789TJQKA";
@@ -18,13 +18,10 @@ export function className(high, low) {
 export const CLASSES = RANKS.split("").map((row, r) => RANKS.split("").map((column, c) =>
   (r === c ? row + column : r < c ? `${row}${column}s` : `${column}${row}o`)));
 
-export function actionLabel(action, bigBlind) {
-  if (action.text === "f") return "fold";
-  if (action.text === "c") return action.facing ? "call" : "check";
-  const amount = action.text.length > 1 ? ` ${chips(Number(action.text.slice(1)))}` : "";
-  if (action.all_in && action.text !== "c") return `all-in${amount}`;
-  const share = action.size_pot ? ` (${Math.round(100 * action.size_pot)}%)` : "";
-  return `${action.facing ? "raise" : "bet"}${amount}${share}`;
+// "bet 300 (50%)": chips of this street, as at the table, and the part of the pot; an all-in speaks for itself.
+export function actionLabel(action) {
+  const share = action.size_pot && !action.words.endsWith("all-in") ? ` (${Math.round(100 * action.size_pot)}%)` : "";
+  return action.words + share;
 }
 
 export function colours(actions) {
@@ -94,7 +91,7 @@ export function grid(found, keep, weighted, choose) {
       const { weight, shares } = mean(hands, names.length);
       const shown = hands.length > 0;
       const words = shown ? `${name}: ${names.map((one, a) => `${one} ${percent(shares[a])}`).join(", ")}` : `${name}: not there`;
-      const fill = el("span", { class: "mix", "aria-hidden": "true" });
+      const fill = el("span", { class: "mix" });
       if (shown) {
         let at = 0;
         const stops = shares.flatMap((share, a) => { const from = at; at += 100 * share; return [`var(--${tones[a]}) ${from.toFixed(2)}% ${at.toFixed(2)}%`]; });
@@ -102,7 +99,7 @@ export function grid(found, keep, weighted, choose) {
         fill.style.height = `${weighted ? Math.max(weight > 0 ? 4 : 0, 100 * Math.min(1, weight)) : 100}%`;
       }
       const cell = el("div", { role: "gridcell", class: shown ? "cell" : "cell none", tabindex: r + c === 0 ? "0" : "-1", "aria-label": words, "data-hand": name },
-        fill, el("span", { class: "name", "aria-hidden": "true" }, name));
+        el("span", { class: "area", "aria-hidden": "true" }, fill), el("span", { class: "name", "aria-hidden": "true" }, name));
       cell.addEventListener("mouseenter", () => choose(name, hands));
       cell.addEventListener("focus", () => choose(name, hands));
       row.append(cell);
@@ -120,6 +117,18 @@ export function grid(found, keep, weighted, choose) {
     next.focus();
   });
   return table;
+}
+
+// A range alone, without choices: how much of each class is in it, compared with the class that has most.
+export function rangePicture(weights, label) {
+  const classes = byClass({ hands: weights.map((weight) => (weight === null ? null : [weight])), made: [] });
+  const share = (name) => mean(classes.get(name) || [], 0).weight;
+  const top = Math.max(...CLASSES.flat().map(share)) || 1;
+  return el("div", { class: "grid169 range", role: "img", "aria-label": label }, CLASSES.map((line) => el("div", { role: "presentation" }, line.map((name) => {
+    const fill = el("span", { class: "mix" });
+    fill.style.height = `${100 * share(name) / top}%`;
+    return el("span", { class: "cell", title: `${name}: ${percent(share(name))}` }, el("span", { class: "area" }, fill), el("span", { class: "name" }, name));
+  }))));
 }
 
 export function details(name, hands, found) {

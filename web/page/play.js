@@ -1,5 +1,6 @@
 // The table: one websocket for each open session, redrawn from what the server says.
-import { ask, bars, cardFace, cardsText, chips, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
+import { ask, bars, cardFace, cardsText, chips, dealerWords, el, keep, kept, option, percent, say, signed, socket, svg, tone } from "./dom.js";
+import { rangePicture } from "./grid.js";
 
 const SPEEDS = { instant: [0, 400], quick: [250, 1200], slow: [700, 2600], wait: [250, null] };
 const SHARES = [["½", 0.5], ["¾", 0.75], ["pot", 1]];
@@ -99,6 +100,11 @@ class Table {
 
   open(session) {
     this.session = session;
+    this.left = false;
+    this.view = this.revealed = this.pending = null;
+    this.queue = [];
+    this.busy = false;
+    this.lost = 0;
     keep("session", session);
     this.settings = kept("settings", {});
     this.skeleton();
@@ -155,7 +161,8 @@ class Table {
     this.drawing = true;
     const [pause] = SPEEDS[this.settings.speed] || SPEEDS.quick;
     const moved = this.view && this.view.hand && view.hand && view.hand.number === this.view.hand.number && view.hand.moves > this.view.hand.moves;
-    this.later(() => { this.take(view); this.next(); }, moved && this.view.hand.your_turn === false ? pause : 0);
+    const session = this.session;
+    this.later(() => { if (this.session === session) this.take(view); this.next(); }, moved && this.view.hand.your_turn === false ? pause : 0);
   }
 
   take(view) {
@@ -169,7 +176,6 @@ class Table {
       return;
     }
     const ended = view.hand && view.hand.end && !(before && before.hand && before.hand.number === view.hand.number && before.hand.end);
-    this.revealed = ended || !before ? null : this.revealed;
     this.draw();
     if (ended) this.afterHand(Boolean(before));
     else if (!before) this.drawGraph();
@@ -200,10 +206,11 @@ class Table {
   }
 
   async reveal(number) {
+    const session = this.session;
     try {
-      const found = await ask("/page/reveal", { session: this.session, hand: number });
-      if (this.view.hand.number !== number) return;
-      this.revealed = found;
+      const found = await ask("/page/reveal", { session, hand: number });
+      if (this.closed || this.left || this.session !== session) return;
+      this.revealed = { ...found, number };
       this.draw();
     } catch (error) {
       say(error.message);
@@ -213,6 +220,9 @@ class Table {
   skeleton() {
     const part = (name, attributes = {}) => (this[name] = el("div", attributes));
     this.bar = el("div", { class: "bar", role: "group", "aria-label": "Your choices" });
+    // A button pressed by key keeps the focus when the choices come again; after a click Enter must mean the bet.
+    this.held = null;
+    this.bar.addEventListener("click", (event) => { this.held = event.detail === 0 ? event.target.closest("button")?.id : null; }, true);
     this.live = el("p", { class: "unseen", "aria-live": "polite" });
     this.graph = el("div", {});
     this.story = el("ol", { class: "story", "aria-label": "This hand", tabindex: "0" });
@@ -225,7 +235,7 @@ class Table {
           el("div", { class: "row small" },
             el("button", { type: "button", class: "plain", onclick: () => { this.left = true; this.line.close(); localStorage.removeItem("session"); this.view = null; this.choose(); } }, "New session"),
             el("a", { href: `#review?session=${this.session}` }, "Review it"),
-            el("button", { type: "button", class: "plain", onclick: () => this.download() }, "Log"))),
+            el("button", { type: "button", class: "plain", onclick: () => this.download() }, "Save the log"))),
         el("section", { class: "panel", "aria-label": "Story of the hand" }, el("h2", {}, "This hand"), this.story, this.thoughts))));
   }
 
@@ -248,7 +258,8 @@ class Table {
         el("div", { class: "cards", role: "group", "aria-label": `${name}: cards` }, cards),
         who === "you" ? el("div", { class: "plate" }, ...this.plate(who, name, hand)) : null);
     };
-    const shown = hand.bot_cards.length ? hand.bot_cards : this.revealed ? this.revealed.cards : null;
+    const isRevealed = this.revealed && this.revealed.number === hand.number; // else it is of the hand before
+    const shown = hand.bot_cards.length ? hand.bot_cards : isRevealed ? this.revealed.cards : null;
     const bot = shown ? shown.map(cardFace) : hand.cards.map(() => cardFace(null));
     const slots = Array.from({ length: view.board_size }, (_, n) => (n < hand.board.length ? cardFace(hand.board[n]) : el("span", { class: "cardface slot" })));
     const bet = (who) => el("div", { class: "bet" }, hand.bets[who] && !hand.end ? el("span", { class: "chips" }, chips(hand.bets[who])) : "");
@@ -261,7 +272,7 @@ class Table {
       el("div", { class: "middle" }, el("div", { class: "cards board", role: "group", "aria-label": "Board" }, slots),
         el("div", { class: "pot", id: "pot" }, `Pot ${chips(hand.pot)}`), el("div", { class: "outcome", id: "outcome" }, outcome)),
       bet("you"), seat("you", "You", hand.cards.map(cardFace)));
-    this.story.replaceChildren(...hand.story.map((line) => el("li", { class: line.by === "dealer" ? "dealer-word" : line.by }, line.text)));
+    this.story.replaceChildren(...hand.story.map((line) => el("li", { class: line.by === "dealer" ? "dealer-word" : line.by }, line.by === "dealer" ? dealerWords(line.text) : line.text)));
     this.story.scrollTop = this.story.scrollHeight;
     const last = hand.story[hand.story.length - 1];
     this.live.textContent = hand.your_turn ? `${last.text}. Your turn.` : last.text;
@@ -278,25 +289,27 @@ class Table {
   }
 
   drawThoughts() {
-    const found = this.revealed;
-    if (!found) {
-      const hand = this.view.hand;
-      this.thoughts.replaceChildren(hand.end && this.settings.reveal !== "always"
-        ? el("button", { type: "button", class: "plain", onclick: () => this.reveal(hand.number) }, "Show what the opponent held and considered") : "");
+    const found = this.revealed, hand = this.view.hand, isOfThis = found && found.number === hand.number;
+    const ask = hand.end && !isOfThis && this.settings.reveal !== "always"
+      ? el("button", { type: "button", class: "plain", id: "reveal-hand", onclick: () => this.reveal(hand.number) }, "Show what the opponent held and considered") : "";
+    if (!found || ask) {
+      this.thoughts.replaceChildren(ask);
       return;
     }
-    this.thoughts.replaceChildren(el("h3", {}, "The opponent held ", cardsText(found.cards)),
+    this.thoughts.replaceChildren(el("h3", {}, isOfThis ? "The opponent held " : "In the hand before, the opponent held ", cardsText(found.cards)),
       ...found.decisions.flatMap((one) => [
         el("p", { class: "small soft" }, one.betting || "first to act", one.reached ? "" : " (never reached by the solver)"),
-        bars(one.actions.map((action, n) => ({ label: action, share: one.probabilities[n], value: percent(one.probabilities[n]), chosen: action === one.played })))]),
-      found.range.length ? el("p", { class: "small" }, "Before its last decision its likeliest hands were ",
-        ...found.range.map((one) => el("span", {}, one.hand, " ", percent(one.share), "  "))) : "");
+        bars(one.actions.map((action, n) => ({ label: action, share: one.probabilities[n], chosen: action === one.played })))]),
+      ...(found.range.length ? [el("h3", {}, "Its range before its last decision"),
+        rangePicture(found.weights, `Its range as a grid; the likeliest hands: ${found.range.map((one) => one.hand).join(", ")}`),
+        el("p", { class: "small likeliest" }, "The likeliest hands: ", found.range.flatMap((one) => [el("span", {}, cardsText(one.hand.match(/../g)), ` ${percent(one.share)}`), "  "]))] : []));
   }
 
   drawBar() {
     const hand = this.view.hand;
     if (hand.end) {
       this.bar.replaceChildren(el("button", { class: "primary", id: "next", type: "button", disabled: this.busy, onclick: () => this.deal() }, "Next hand ", el("kbd", {}, "Enter")));
+      this.focusAgain();
       return;
     }
     if (!hand.your_turn || this.busy) {
@@ -342,6 +355,12 @@ class Table {
     const held = document.activeElement && document.activeElement.id;
     this.bar.replaceChildren(...rows, el("div", { class: "main-choices" }, choices));
     if (held && this.bar.querySelector(`#${CSS.escape(held)}`)) this.bar.querySelector(`#${CSS.escape(held)}`).focus();
+    this.focusAgain();
+  }
+
+  focusAgain() {
+    if (!this.held || document.activeElement !== document.body) return;
+    (this.bar.querySelector(`#${CSS.escape(this.held)}:enabled`) || this.bar.querySelector("#next:enabled, #call"))?.focus();
   }
 
   share(part) {
@@ -384,14 +403,21 @@ class Table {
       return;
     }
     this.asking = true;
+    const session = this.session;
     try {
-      const found = await ask("/page/graph", { session: this.session });
-      if (!this.closed) this.graph.replaceChildren(...graph(found));
+      const found = await ask("/page/graph", { session });
+      if (this.session === session) {
+        this.graph.replaceChildren(...graph(found));
+        if (found.to_correct) this.again ||= found.to_correct === this.toCorrect ? "later" : true; // "later": the values are not ready
+        this.toCorrect = found.to_correct;
+      }
     } catch (error) {
       this.graph.replaceChildren(el("p", { class: "small soft" }, error.message));
     }
     this.asking = false;
-    if (this.again) { this.again = false; this.drawGraph(); }
+    const again = this.again;
+    this.again = false;
+    if (again && !this.left) this.later(() => this.drawGraph(), again === "later" ? 3000 : 0);
   }
 }
 
@@ -405,13 +431,16 @@ function graph(found) {
   const x = (hand) => left + (width - left - 4) * (hand - 1) / Math.max(1, found.hands - 1);
   const y = (value) => 6 + (height - bottom - 12) * (1 - (value - low) / span);
   const line = (points, name) => svg("polyline", { class: name, points: points.map(([hand, value]) => `${x(hand).toFixed(1)},${y(value).toFixed(1)}`).join(" ") });
-  const round = (value) => (Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1));
+  const round = (value) => signed(value, Math.abs(value) >= 10 ? 0 : 1);
   const picture = svg("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Winnings over ${found.hands} hands in big blinds` },
     svg("line", { class: "zero", x1: left, x2: width, y1: y(0), y2: y(0) }),
     svg("text", { x: 0, y: y(high) + 4 }, round(high)), low < 0 ? svg("text", { x: 0, y: y(low) + 4 }, round(low)) : null,
-    svg("text", { x: left, y: height - 2 }, "hand 1"), svg("text", { x: width, y: height - 2, "text-anchor": "end" }, String(found.hands)),
+    svg("text", { x: width, y: height - 2, "text-anchor": "end" }, `big blinds over ${chips(found.hands)} hands`),
     line(won.total_bb, "chips-line"), aivat ? line(aivat.total_bb, "aivat-line") : null);
   const words = (name, method, key) => el("div", { class: "small number" }, el("span", { class: `key ${key}` }),
     `${name}: `, el("b", { class: tone(method.mean_mbb), id: `mean-${key}` }, signed(method.mean_mbb)), " mbb a hand", method.ci95_mbb === null ? "" : ` ± ${chips(Math.round(method.ci95_mbb))}`);
-  return [picture, words("as won", won, "won"), aivat ? words("without luck (AIVAT)", aivat, "aivat") : null].filter(Boolean);
+  const behind = aivat ? `, the first ${chips(aivat.hands)} hands; the others are being worked out` : "Without luck (AIVAT): being worked out, the first time it takes a minute or more.";
+  const corrected = aivat ? words("without luck (AIVAT)", aivat, "aivat") : null;
+  if (found.to_correct) corrected ? corrected.append(el("span", { class: "soft" }, behind)) : null;
+  return [picture, words("as won", won, "won"), corrected || (found.to_correct ? el("p", { class: "small soft" }, behind) : null)].filter(Boolean);
 }

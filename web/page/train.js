@@ -1,5 +1,5 @@
 // Drills: a spot, a choice, what it costs, and a score that is kept.
-import { ask, bars, cardFace, chips, el, keep, kept, option, percent, say, signed } from "./dom.js";
+import { ask, bars, cardFace, chips, el, keep, kept, option, percent, say } from "./dom.js";
 
 const STREETS = { any: "any street", preflop: "preflop", flop: "flop", turn: "turn", river: "river" };
 const SITUATIONS = {
@@ -101,7 +101,7 @@ class Drills {
       const top = Math.max(...found.values_bb);
       this.verdict.replaceChildren(el("section", { class: "panel verdict", "aria-label": "Verdict" },
         el("h2", { class: found.good ? "win" : "loss", id: "verdict" }, found.good ? "Well chosen" : `That gives up ${found.given_up_bb.toFixed(2)} bb`),
-        bars(found.actions.map((one, n) => ({ label: capital(found.words[n]), share: found.probabilities[n], chosen: one === action, value: `${percent(found.probabilities[n])} ${signed(found.values_bb[n], 2)} bb${found.values_bb[n] === top ? " ★" : ""}` })))));
+        bars(found.actions.map((one, n) => ({ label: capital(found.words[n]), share: found.probabilities[n], chosen: one === action, worth: found.values_bb[n], best: found.values_bb[n] === top })))));
       this.bar.replaceChildren(el("button", { type: "button", class: "primary", id: "next-drill", onclick: () => this.ask() }, "Next drill ", el("kbd", {}, "Enter")));
       this.drawScore(found.score);
     } catch (error) { say(error.message); }

@@ -1,5 +1,5 @@
 // Matches that run on this machine or at a broker, live; finished ones as their report.
-import { ask, cardsText, chips, el, say, signed, socket, svg, tone } from "./dom.js";
+import { ask, cardsText, chips, dealerWords, el, say, signed, socket, svg, tone } from "./dom.js";
 
 export function show(place, query) {
   const page = new Watch(place);
@@ -13,7 +13,7 @@ class Watch {
     this.opened = new Map(); // hands by label: what was opened stays, however fast others follow
     this.matches = el("ul", { class: "match-list", id: "matches" });
     this.view = el("section", { class: "panel", "aria-label": "Match", hidden: true });
-    place.replaceChildren(el("div", { class: "columns watch" }, this.view, el("section", { class: "panel", "aria-label": "Matches" }, el("h2", {}, "Matches"), this.matches)));
+    place.replaceChildren(el("div", { class: "columns watch" }, this.view, el("section", { class: "panel matches", "aria-label": "Matches" }, el("h2", {}, "Matches"), this.matches)));
   }
 
   close() { this.closed = true; clearTimeout(this.timer); if (this.line) this.line.close(); }
@@ -26,8 +26,9 @@ class Watch {
       const all = [...found.folders, ...found.feed];
       const held = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.match;
       this.matches.replaceChildren(...(all.length ? all.map((one) => el("li", {}, el("button", { type: "button", "data-match": one.id, "aria-pressed": String(this.current === one.id), onclick: () => this.open(one.id) },
-        one.state === "running" ? el("span", { class: "live", role: "img", "aria-label": "running" }) : "", el("span", {}, el("b", {}, one.title), " ", el("span", { class: "small soft" }, one.players.join(" against "))),
-        one.mean_mbb === undefined || one.mean_mbb === null ? el("span", { class: "small soft" }, one.state) : el("span", { class: `number ${tone(one.mean_mbb)}` }, `${signed(one.mean_mbb, 1)} mbb`))))
+        el("span", { class: "match-title" }, one.state === "running" ? el("span", { class: "live", role: "img", "aria-label": "running" }) : "", one.title),
+        one.mean_mbb === undefined || one.mean_mbb === null ? el("span", { class: "small soft" }, one.state) : el("span", { class: `number ${tone(one.mean_mbb)}` }, `${signed(one.mean_mbb, 1)} mbb`),
+        el("span", { class: "small soft match-players" }, one.players.join(" against ")))))
         : [el("li", { class: "soft" }, "No match yet. Start one with -o in a folder this server watches: foldwise match A B -o runs/match")]));
       if (found.trouble) this.matches.append(el("li", { class: "small soft" }, found.trouble));
       if (held) { const again = this.matches.querySelector(`[data-match="${CSS.escape(held)}"]`); if (again) again.focus(); }
@@ -73,10 +74,10 @@ class Watch {
   // A hand in a line; opened, the whole of it in words.
   hand(hand) {
     const line = el("summary", {}, el("span", { class: "small soft hand-label" }, hand.label),
-      hand.cards.map((cards, n) => el("span", { class: "seat-line" }, cards.length ? cardsText(cards) : "??", " ", el("span", { class: "small soft" }, hand.names[n]), " ", el("b", { class: tone(hand.values[n]) }, signed(hand.values[n])))),
+      hand.cards.map((cards, n) => el("span", { class: "seat-line" }, cards.length ? cardsText(cards) : "??", " ", el("span", { class: "small soft seat-name", title: hand.names[n] }, hand.names[n]), " ", el("b", { class: tone(hand.values[n]) }, signed(hand.values[n])))),
       hand.board.length ? cardsText(hand.board) : el("span", { class: "small soft" }, "no board"));
     const opened = el("details", { "data-label": hand.label, open: this.opened.has(hand.label) }, line,
-      el("ol", { class: "story" }, hand.story.map((step) => el("li", { class: step.by === "dealer" ? "dealer-word" : step.by === "seat-0" ? "you" : "bot" }, step.text))));
+      el("ol", { class: "story" }, hand.story.map((step) => el("li", { class: step.by === "dealer" ? "dealer-word" : step.by === "seat-0" ? "you" : "bot" }, step.by === "dealer" ? dealerWords(step.text) : step.text))));
     opened.addEventListener("toggle", () => { if (opened.open) this.opened.set(hand.label, hand); else this.opened.delete(hand.label); });
     return opened;
   }
@@ -87,7 +88,7 @@ function reportLink(match) {
 }
 
 function curve(points) {
-  const width = 640, height = 220, left = 52, bottom = 20;
+  const width = innerWidth < 600 ? 330 : 640, height = width === 330 ? 170 : 220, left = 52, bottom = 20; // letters keep their size
   const known = points.flatMap((point) => point.slice(1)).filter((value) => value !== null).concat(0);
   const low = Math.min(...known), high = Math.max(...known), span = high - low || 1, last = points[points.length - 1][0];
   const x = (hand) => left + (width - left - 6) * hand / last;
@@ -97,5 +98,5 @@ function curve(points) {
   return svg("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Running total in big blinds with its 95% interval" },
     path ? svg("polygon", { class: "band", points: path }) : null, svg("line", { class: "zero", x1: left, x2: width, y1: y(0), y2: y(0) }),
     svg("polyline", { class: "aivat-line", points: points.map((point) => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`).join(" ") }),
-    svg("text", { x: 0, y: y(high) + 4 }, high.toFixed(0)), svg("text", { x: 0, y: y(low) + 4 }, low.toFixed(0)), svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${last} hands, big blinds`));
+    svg("text", { x: 0, y: y(high) + 4 }, signed(high)), svg("text", { x: 0, y: y(low) + 4 }, signed(low)), svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `big blinds over ${chips(last)} hands`));
 }

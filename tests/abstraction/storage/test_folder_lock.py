@@ -1,5 +1,6 @@
 """One run in one folder."""
 
+import errno
 import fcntl
 import os
 import subprocess
@@ -55,6 +56,17 @@ def test_the_lock_of_a_killed_run_is_taken_over(tmp_path):
     with locked(folder):
         pass
     assert not lock_path(folder).exists()
+
+
+def test_a_disk_too_full_for_the_lock_is_named(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OSError, match="No space left") as error, locked(tmp_path / "run"):
+        pass
+    assert error.value.filename == str(lock_path(tmp_path / "run"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_refused_run_leaves_nothing_behind(tmp_path, capsys):

@@ -1,14 +1,18 @@
 """The client plays every game without a fault, and answers on time whatever its player does."""
 
+import select
 import socket
 import threading
 import time
 from types import SimpleNamespace
 
+import numba
 import pytest
 
+from foldwise.abstraction.cards.card_abstraction_kernels import bucket_of
 from foldwise.agent.bots import BOT_CODES, Bot
 from foldwise.agent.clients.client import MAX_LINE, VERSION_LINE, Client, play_match
+from foldwise.agent.following import decision_kernels
 from foldwise.agent.player import check_player, make_player
 from foldwise.game.betting import CALL_ACTION, RAISE, Action
 from foldwise.game.definition import parse_definition
@@ -199,6 +203,43 @@ def test_unreadable_lines_are_counted_and_not_answered():
     report, answers = _run(Bot("call"), stream)
     assert answers == ["MATCHSTATE:1:0::|2hAc:c\r\n"]
     assert report.unreadable == 5
+
+
+def test_everything_slow_is_done_before_connecting(holdem_strategy):
+    """So that the first answer comes at once: all that a choice needs is loaded, and only then the dealer is called."""
+    player = make_player(f"strategy:{holdem_strategy}", 0)
+    load, choose = player.warm_up, player.choose
+    called, loaded = [], []
+    with socket.create_server(("127.0.0.1", 0)) as dealer:
+
+        def warm_up():
+            load()
+            called.extend(select.select([dealer], [], [], 0)[0])
+            loaded.append(_loaded_kernels())
+
+        def choose_and_look(state):
+            action = choose(state)
+            loaded.append(_loaded_kernels())
+            return action
+
+        player.warm_up, player.choose = warm_up, choose_and_look
+        port = dealer.getsockname()[1]
+        playing = threading.Thread(target=play_match, args=(player, player.definition, "127.0.0.1", port, 300.0))
+        playing.start()
+        seat, _ = dealer.accept()
+        with seat, seat.makefile("rb") as stream:
+            assert stream.readline() == VERSION_LINE
+            seat.sendall(b"MATCHSTATE:1:0::|AsKs\r\n")
+            assert stream.readline().startswith(b"MATCHSTATE:1:0::|AsKs:")
+        playing.join()
+    assert not called
+    assert len(loaded) == 2 and loaded[0] == loaded[1]
+    assert numba.config.DISABLE_JIT or min(loaded[0]) >= 1
+
+
+def _loaded_kernels() -> list[int]:
+    """How many versions of the kernels behind a choice are loaded."""
+    return [len(getattr(kernel, "signatures", ())) for kernel in (decision_kernels.answer, bucket_of)]
 
 
 def test_no_dealer_is_a_protocol_error():

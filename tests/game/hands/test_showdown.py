@@ -6,7 +6,7 @@ import pytest
 from foldwise.game.arrays import Float
 from foldwise.game.cards import parse_cards
 from foldwise.game.hands.evaluator import rank_hand
-from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
+from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS, pair_number
 from foldwise.game.hands.showdown import RangeShowdown, empty_sums, make_board
 from foldwise.game.hands.showdown_kernels import settle_fold, settle_showdown
 
@@ -60,6 +60,15 @@ def test_random_boards_in_single_precision() -> None:
         assert out == pytest.approx(3.0 * showdown[prepared.pairs], abs=3e-3)
         settle_fold(prepared, narrow, np.float32(3.0), sums, out)
         assert out == pytest.approx(3.0 * fold[prepared.pairs], abs=3e-3)
+
+
+def test_hands_that_meet_none_of_a_range() -> None:
+    """Weights may leave a rounding error where every hand of a range shares a card."""
+    board, reach = parse_cards("4s8hTc9h2s"), np.zeros(NUM_PAIRS)
+    reach[[pair_number(*parse_cards(hand)) for hand in ("AsQd", "KsQs", "AcKs")]] = (0.1, 0.2, 0.7)
+    meets = RangeShowdown(board).meets(reach)
+    for hand, expected in (("AsKs", False), ("AhAs", True), ("QdKs", False), ("7d7c", True), ("4s7c", False)):
+        assert meets[pair_number(*parse_cards(hand))] == expected
 
 
 def test_boards_are_sorted_and_whole() -> None:

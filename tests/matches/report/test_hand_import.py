@@ -72,7 +72,8 @@ def test_slumbot_answers(form):
     "text, message",
     [
         ("", "is empty"),
-        ("hello", "not PHH"),
+        ("hello", "holds no hands that can be read"),
+        ("hello = ", "not PHH"),
         ("STATE:0:r300:Jh6h|Ah8h:0|0:a|b", "expected STATE"),
         ("STATE:0:f:Jh6h|Jh8h", "expected STATE"),
         ("STATE:0:f:Jh6h|:x|y:a|b", "expected STATE"),
@@ -80,6 +81,7 @@ def test_slumbot_answers(form):
         ('{"nothing": 1}', "expected a Slumbot table's"),
         ('{"action": "b200", "hole_cards": ["Ac", "Ad"]}', "no finished hand"),
         ("[{", "not JSON"),
+        pytest.param("[" * 100_000 + "{", "not JSON", id="nested deeper than the parser goes"),
     ],
 )
 def test_damaged_texts_are_refused_in_one_line(text, message):

@@ -1,6 +1,7 @@
 """Reviews: a strategy finds no fault with what it does alone, values are those of the tables, mistakes cost chips."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from foldwise.game.library import find_definition
 from foldwise.game.text.match_state import MatchState, read_action
 from foldwise.matches.report.hand_import import import_hands
 from foldwise.matches.scoring.aivat_values import fit_values
-from foldwise.matches.scoring.review import BlueprintJudge, SearchJudge, review_hand, review_hands
+from foldwise.matches.scoring.review import BlueprintJudge, Review, SearchJudge, review_hand, review_hands
 from foldwise.matches.table.log import parse_state_line
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import find_mode
@@ -105,6 +106,8 @@ def test_dearest_come_first(judge):
     assert costs == sorted(costs, reverse=True)
     assert found.given_up_bb == pytest.approx(sum(costs))
     assert {one.name for one in found.statistics} == {"Ann", "Bob"}
+    good = replace(found.decisions[0], given_up_bb=0.0)
+    assert Review([[good]], []).dearest(10) == []  # what gave up nothing is no mistake
 
 
 def test_search_judges_the_river(opened):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from foldwise.abstraction.build import load_abstract_game
+from foldwise.abstraction.storage.checked_json import write_checked
 from foldwise.abstraction.strategy import Strategy
 from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
@@ -113,7 +114,8 @@ def test_values_follow_the_strategy(capsys, folders, tmp_path):
     assert made["values"] == [str(poor / "values")]
     manifest = poor / "values" / "manifest.json"
     entry = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**entry, "fingerprint": "another"}))
+    del entry["checksum"]
+    write_checked(manifest, {**entry, "fingerprint": "another"})
     options = ("--game", "leduc", "--hands", 10, "--score", "aivat")
     assert "--fit" in refused(capsys, "match", poor, "bot:call", *options)
     run_json(capsys, "score", "--fit", "--strategy", poor)
@@ -145,6 +147,25 @@ def test_check_score_names_the_player():
     check_score("aivat", players)
     with pytest.raises(ValueError, match="bot:call"):
         check_score("expectation", players)
+
+
+def test_a_log_is_scored_by_the_game_it_names(capsys, tmp_path):
+    """By the plan beside it, else by its header; a header without a name we know stands for hunl, as a missing one does."""
+    assert main(["match", "bot:call", "bot:raise", "--game", "leduc", "--hands", "20", "-o", str(tmp_path / "m")]) == 0
+    capsys.readouterr()
+    log = tmp_path / "m" / "0000.AB.log"
+    beside = run_json(capsys, "score", log)
+    assert beside["hands"] == 20
+    alone = tmp_path / "alone.log"
+    alone.write_bytes(log.read_bytes())
+    assert run_json(capsys, "score", alone)["methods"] == beside["methods"]
+    for header in ("", "# name/game/hands/seed x holdem.nolimit.2p.reverse_blinds.game 1 0\n"):
+        alone.write_text(f"{header}STATE:7:f:AsKs|AdKd:50|-50:A|B\n")
+        assert run_json(capsys, "score", alone)["hands"] == 1
+    said = refused(capsys, "score", tmp_path / "m")
+    assert "is a folder: give one of its logs" in said and str(log) in said
+    alone.unlink()
+    assert "it holds no logs" in refused(capsys, "score", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from foldwise.game.definition import parse_definition
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import PokerGame, find_game
+from foldwise.matches.table import seat_connection
 from foldwise.matches.table.dealer import COMMENT_PATIENCE, MatchSettings, run_match
 from foldwise.matches.table.log import is_complete, read_log
 from foldwise.matches.table.ports import open_listeners
@@ -362,9 +363,37 @@ async def test_unread_bytes_are_counted_and_kept_in_order():
     connection.close()
 
 
-async def test_line_longer_than_the_buffer_is_cut():
+async def test_a_dealer_alone_in_its_process_waits_at_the_socket_first(monkeypatch):
+    """An answer that is there, or comes soon, does not trouble the event loop; one that takes longer is awaited there."""
+    monkeypatch.setattr(seat_connection, "_IN_PLACE_MS", 1)
+    wait, waits = seat_connection.Readiness.wait, []
+
+    async def counted(readiness, timeout_seconds):
+        waits.append(timeout_seconds)
+        return await wait(readiness, timeout_seconds)
+
+    monkeypatch.setattr(seat_connection.Readiness, "wait", counted)
     left, right = socket.socketpair()
-    connection = SeatConnection(_as_tcp(left))
+    connection = SeatConnection(_as_tcp(left), alone=True)
+    right.send(b"first\nsecond\nthi")
+    assert await connection.read_line(1000.0) == b"first\n"
+    assert await connection.read_line(1000.0) == b"second\n"
+    assert not waits
+    later = asyncio.create_task(connection.read_line(1000.0))
+    while not waits:
+        await asyncio.sleep(0)
+    right.send(b"rd\n")
+    assert await later == b"third\n"
+    assert await connection.read_line(0.0) is None
+    right.close()
+    assert await connection.read_line(None) is None and connection.ended
+    connection.close()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+async def test_line_longer_than_the_buffer_is_cut(alone):
+    left, right = socket.socketpair()
+    connection = SeatConnection(_as_tcp(left), alone)
     right.setblocking(False)
     right.send(b"#" + b"x" * 5000 + b"\nlast")
     right.shutdown(socket.SHUT_WR)

@@ -145,6 +145,8 @@ def test_ray_and_in_process_tables_are_the_same_and_a_killed_child_comes_back(
 
         run.head.advance(500)  # leaves two batches under way
         children = [child.process for child in run.head.children()]
+        priorities = {os.getpriority(os.PRIO_PROCESS, process) for process in [0, *children]}
+        assert len(priorities) == 1  # Ray's own default would let children wait for every other program
         os.kill(children[0], signal.SIGKILL)
         run.head.advance(2500)
         assert run.head.iteration == 4000

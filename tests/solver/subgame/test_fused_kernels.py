@@ -21,9 +21,9 @@ NUM_HANDS = 3 * CHUNK
 
 @kernel
 def pass_down(weights, reach, sigma, reaches, sums, others):  # type: ignore[no-untyped-def]
-    share_reach(weights, reach, others)
+    share_reach(weights, reach, others, weights, sums)
     play_decision(weights, reach, sigma, reaches)
-    play_and_add(weights, reach, sigma, reaches, sums, np.float32(0.75), np.float32(3.0))
+    play_and_add(weights, reach, sigma, reaches, sums, np.float32(0.75), np.float32(3.0), sums, weights[:0])
 
 
 @kernel

@@ -1,10 +1,13 @@
 """What is asked of a subgame besides its average: values and ranges at nodes, frozen rows, added sizes, shared memory."""
 
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from foldwise.game.arrays import aligned_zeros
 from foldwise.game.betting import CALL, FOLD, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import DefinitionError
@@ -12,7 +15,8 @@ from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.trees.tree import ALL_IN, BetMenu, pot_size
 from foldwise.game.trees.tree_kernels import DECISION
-from foldwise.solver.subgame.subgame import _VALUE, Subgame
+from foldwise.solver.subgame import subgame
+from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.workspace import Workspace
 from tests.oracles.naive_subgame import MENU, SlowSolver, reached, some_ranges
 
@@ -199,6 +203,35 @@ def test_workspace_lends_what_was_given_back() -> None:
     assert np.array_equal(again.strategy(), kept)
 
 
+def test_a_table_comes_back_while_another_is_lent() -> None:
+    """A finalizer may run within `lend`: what it calls must not wait for the lock that `lend` holds."""
+    workspace = Workspace()
+    with workspace._lock:
+        giving = threading.Thread(target=workspace.take_back, args=(aligned_zeros(64),), daemon=True)
+        giving.start()
+        giving.join(60)
+        assert not giving.is_alive()
+    assert workspace.num_free_bytes == 4 * 64
+    workspace.lend(64)
+    assert workspace.num_free_bytes == 0
+
+
+def test_an_interrupt_leaves_no_thread_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that helps is let go when the first one never begins."""
+    workspace = Workspace()
+    workspace.pool = ThreadPoolExecutor(1)
+    game = Subgame(reached(SHALLOW), TURN, some_ranges(11, TURN), SHOVE, threads=2, workspace=workspace)
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subgame, "lead_passes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            game.run(1)
+    workspace.pool.shutdown(wait=True)  # waits for ever if a thread does
+
+
 @pytest.mark.parametrize("rivers", [6, 12])
 def test_sampled_rivers_are_unbiased(rivers: int) -> None:
     """Over all samples of a visit the values at the root are on average those of all 48 rivers."""
@@ -207,9 +240,8 @@ def test_sampled_rivers_are_unbiased(rivers: int) -> None:
     game.run(48 // rivers)  # so that strategies differ from river to river
     num_samples = 48 // rivers
     for player in range(2):
-        other = game._ranges[1 - player]
         parts = [
-            game._pass(player, other, _VALUE, _VALUE, game._sample(3, part), num_samples).copy()
+            game._values_on(game._sample(3, part), game._sampled_tasks, player, "average")
             for part in range(num_samples)
         ]
         assert np.allclose(np.mean(parts, axis=0), game._root_values(player, "average"), rtol=1e-3, atol=0.5)

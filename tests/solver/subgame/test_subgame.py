@@ -43,6 +43,19 @@ def test_river_equals_slow_solver(betting: str, text: str, threads: int) -> None
     assert game.exploitability().exploitability_mbb > 0.0
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_river_with_a_trunk_equals_slow_solver(threads: int) -> None:
+    """A tree too large for one block: the trunk ends at leaves of several kinds and sizes."""
+    menu = BetMenu.same_everywhere([pot_size(0.5), pot_size(1.0), pot_size(3.0)], 4)
+    board = list(parse_cards("Ah7d2c9s4h"))
+    game, slow = solved_twice(reached("300 c c c c c"), board, some_ranges(3, board), menu, 2, threads)
+    assert len(game.nodes) > 150
+    assert game._trunk.leaf_at.size > 3
+    for at in np.flatnonzero(game.nodes["kind"] == DECISION).tolist():
+        close = np.abs(game.strategy(at)[:, slow.pairs] - slow.shares(slow.sums[at, -1])) < 2e-3
+        assert close.mean() > 0.98
+
+
 def test_turn_equals_slow_solver() -> None:
     """A turn with one bet left behind: every river below every leaf, and all-ins on the turn."""
     menu = BetMenu.same_everywhere([ALL_IN], 4)

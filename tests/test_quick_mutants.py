@@ -1,0 +1,63 @@
+"""The first stage of `make mutants`: a function's code is replaced in a fork, and in that fork alone."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.support.places import ROOT
+
+SOURCE = """
+def before(x):
+    return x
+
+class Holder:
+    def halve(self, x):
+        def inner(y):
+            return y / 2
+        return inner(x)
+
+limit = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def quick() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("quick_mutants", ROOT / "benchmarks" / "quick_mutants.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["quick_mutants"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_mutant_lives_in_its_fork_alone(quick: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "changed.py"
+    names: dict[str, object] = {}
+    exec(compile(SOURCE, str(path), "exec"), names)
+    holder = names["Holder"]()  # type: ignore[operator]
+    code = quick.changed_function(path, SOURCE, SOURCE.replace("y / 2", "y * 2"))
+    assert code.co_qualname == "Holder.halve"  # the outermost: what is inside is made anew by each call
+
+    def work():  # type: ignore[no-untyped-def]
+        yield quick.replace_code(code)
+        yield holder.halve(3.0)
+
+    assert quick.in_fork(work, 60) == [True, 6.0]
+    assert holder.halve(3.0) == 1.5
+
+
+def test_a_change_outside_functions_is_left_to_the_second_stage(quick: ModuleType, tmp_path: Path) -> None:
+    assert quick.changed_function(tmp_path / "x.py", SOURCE, SOURCE.replace("limit = 3", "limit = 4")) is None
+
+
+def test_what_was_said_before_a_fork_died_is_kept(quick: ModuleType) -> None:
+    def work():  # type: ignore[no-untyped-def]
+        yield 1
+        yield [2, "two"]
+        os._exit(1)
+
+    assert quick.in_fork(work, 60) == [1, [2, "two"]]
