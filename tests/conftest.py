@@ -16,15 +16,15 @@ settings.load_profile("pinned")
 # What takes longest goes first: then the processes of a whole run end together. pytest 9 no longer takes the order from its
 # arguments where one contains another.
 LONGEST = (
-    "web/test_browser.py",
+    "web/routes/test_browser.py",
     "matches/scoring/test_aivat.py",
     "test_docs.py",
     "solver/distributed",
     "abstraction/deals/test_sequences.py",
     "test_wheel.py",
-    "web/test_page.py",
+    "web/routes/test_page.py",
     "test_paper_tables.py",
-    "web/test_door.py",
+    "web/routes/test_door.py",
     "solver/sampling/test_vector_sampling.py",
     "solver/response/test_real_response.py",
     "matches/network",

@@ -13,7 +13,7 @@ def test_the_longest_come_first_and_the_others_stay_in_their_order():
     names = [
         "abstraction/test_config.py",
         "matches/scoring/test_scoring.py",
-        "web/test_browser.py",
+        "web/routes/test_browser.py",
         "agent/test_bots.py",
         "matches/scoring/test_aivat.py",
     ]
