@@ -72,7 +72,8 @@ def replace_code(code: CodeType) -> bool:
     found = [
         function
         for function in gc.get_objects()
-        if isinstance(function, FunctionType)
+        if type(function)
+        is FunctionType  # `isinstance` asks some objects, such as proxies of what is gone, which raise
         and function.__code__.co_firstlineno == code.co_firstlineno
         and _key(function.__code__) == _key(code)
     ]

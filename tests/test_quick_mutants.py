@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+import weakref
 from pathlib import Path
 from types import ModuleType
 
@@ -41,6 +42,12 @@ def test_a_mutant_lives_in_its_fork_alone(quick: ModuleType, tmp_path: Path) -> 
     holder = names["Holder"]()  # type: ignore[operator]
     code = quick.changed_function(path, SOURCE, SOURCE.replace("y / 2", "y * 2"))
     assert code.co_qualname == "Holder.halve"  # the outermost: what is inside is made anew by each call
+
+    gone = weakref.proxy(
+        type("Gone", (), {})()
+    )  # among all objects there may be one that raises when it is asked its class
+    with pytest.raises(ReferenceError):
+        isinstance(gone, int)
 
     def work():  # type: ignore[no-untyped-def]
         yield quick.replace_code(code)
