@@ -104,7 +104,7 @@ def uniform_walk(nodes: Any) -> Walk:
     return Walk(*(expected_visits(nodes, 0) + expected_visits(nodes, 1)))
 
 
-@numba.njit(cache=False)  # type: ignore[untyped-decorator]
+@numba.njit(cache=False)  # type: ignore[untyped-decorator]  # numba has no types
 def expected_visits(nodes: Any, traverser: int) -> Any:
     top, leaving, below = np.zeros(nodes.size), np.zeros(nodes.size), np.zeros(nodes.size)
     for i in range(nodes.size - 1, -1, -1):  # children stand behind their parents

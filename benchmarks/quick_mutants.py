@@ -146,7 +146,7 @@ def measure(items: list[pytest.Item], first: int, limit: float) -> Iterator[list
             passed = passes(items[number], items[number + 1] if number + 1 < len(items) else None, limit)
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)  # type: ignore[arg-type]  # its stub knows no None
         places = [_key(code) for code in called]
         ours = [place for place in places if passed and place[0].startswith(str(ROOT))]
         yield [number, passed, time.process_time() - start, ours]
