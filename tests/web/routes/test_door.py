@@ -155,7 +155,7 @@ def test_nothing_is_told_before_the_end_of_a_hand(door, folder):
     log = place / "session.log"
     settings = json.loads((place / "session.json").read_text())
     checked = 0
-    for _ in range(12):
+    while checked <= 50:  # a bot that folds at once leaves nothing to check
         answer_bytes = door.request("POST", "/api/new_hand", {"token": token})[2]
         while True:
             answer = json.loads(answer_bytes)
@@ -173,7 +173,6 @@ def test_nothing_is_told_before_the_end_of_a_hand(door, folder):
             facing = read_slumbot(answer["action"], HUNL).betting.can_fold()
             body = {"token": token, "incr": "c" if facing else "k"}
             answer_bytes = door.request("POST", "/api/act", body)[2]
-    assert checked > 50
     assert oct((place / "hand.journal").stat().st_mode)[-3:] == "600"
     assert oct(place.stat().st_mode)[-3:] == "700"
     header = log.read_text().splitlines()[0]

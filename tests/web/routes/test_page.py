@@ -79,7 +79,7 @@ def test_a_session_over_the_websocket(table, sit, folder):
     seat = sit(session)
     place = session_folder(folder, session)
     checked = 0
-    while seat.view["hands"] < 8:
+    while seat.view["hands"] < 8 or checked <= 20:  # a bot that folds at once leaves nothing to check
         hand = seat.view["hand"]
         if hand["end"]:
             seat.say({"next": True})
@@ -93,7 +93,6 @@ def test_a_session_over_the_websocket(table, sit, folder):
         status, refused = ask(table, "/page/reveal", {"session": session, "hand": hand["number"]})
         assert (status, "is not over" in refused["error_msg"]) == (400, True)
         seat.act("c")
-    assert checked > 20
     hands = list(read_log(place / "session.log", HUNL))
     assert sum(hand.values[hand.number % 2] for hand in hands) == seat.view["chips"]
     assert {name for hand in hands for name in hand.names} == {"Ann", "rough"}
@@ -187,7 +186,7 @@ def test_nothing_hidden_is_in_any_byte(table, sit, folder):
     """The first hand of a session, asked about in every way the server has; each byte that comes is searched."""
     checked = 0
     public = table.request("GET", "/page/matches")[2]  # of before: cards of other tests' matches, by now shown to all
-    for _ in range(5):
+    while checked <= 20:  # hands in which the bot folds at once have nothing to check
         session = begin(table, player="spy")
         seat = sit(session)
         place = session_folder(folder, session)
@@ -226,7 +225,6 @@ def test_nothing_hidden_is_in_any_byte(table, sit, folder):
                 checked += 1
             assert not (place / "session.log").exists()
             seat.act("c")
-    assert checked > 20
 
 
 def test_other_sites_are_kept_out(table):
