@@ -88,7 +88,7 @@ def _compiled_claim_number(counters, at, number):
 
 def let_others_run():
     """Give the rest of this thread's turn on the processor to whoever waits for it."""
-    time.sleep(0)
+    time.sleep(0)  # waits for nothing: plain Python has no other way to yield
 
 
 @intrinsic
