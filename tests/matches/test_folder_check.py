@@ -163,7 +163,11 @@ def test_what_a_comparison_keeps(run, tmp_path, capsys):
 
 def test_tables_named_by_a_stranger(tmp_path, capsys):
     (tmp_path / "c").mkdir()
-    for tables, expected in (({"../x.csv": "0"}, "leads out"), ([1], "expected checksums"), ({"a\0b": "0"}, "is missing")):
+    for tables, expected in (
+        ({"../x.csv": "0"}, "leads out"),
+        ([1], "expected checksums"),
+        ({"a\0b": "0"}, "is missing"),
+    ):
         write_checked(tmp_path / "c" / "comparison.json", {"tables": tables})
         (problem,) = verify(tmp_path / "c", capsys)["problems"]
         assert expected in problem
