@@ -57,6 +57,7 @@ def test_solve_keeps_a_finished_strategy(leduc, tmp_path, capsys):
         (["export", "LEDUC", "-o", "FILE"], "rows.csv"),
         (["plot", "LEDUC", "-o", "FILE"], "curve.png"),
         (["convert", "LOG", "FILE"], "hands.phhs"),
+        (["report", "LOG", "--game", "hunl", "-o", "FILE"], "page.html"),
     ],
 )
 def test_files_are_not_replaced_unasked(command, output, leduc, tmp_path, capsys):
