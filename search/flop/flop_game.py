@@ -302,6 +302,13 @@ class FlopGame:
         self._tables.way_sums[:] = 0.0
         self._tables.way_sums[:, :, 0] = 1.0
 
+    def play_as(self, player: int, solved: "FlopGame") -> None:
+        """Put a player's average strategy of another solve of this flop in the place of his own."""
+        for at in np.flatnonzero((self.nodes["kind"] == DECISION) & (self.nodes["player"] == player)).tolist():
+            base, count = self._rows(at)
+            rows = solved.strategy(solved.node_at(self.paths[at]))
+            self._tables.sums[base : base + count, self._here] = rows[:, self.board.pairs]
+
     def blueprint_rows(self, at: int) -> Float:
         """What the blueprint plays at a decision, as stored: [actions, 1326] of this tree.
 
