@@ -1,6 +1,6 @@
-"""A player that solves the turn and the river while it plays them.
+"""A player that solves the turn and the river, and if asked the flop, while it plays them.
 
-Before the turn the blueprint plays. As soon as the turn card is known, even if the opponent acts first, turn and river
+Before that the blueprint plays. As soon as the turn card is known, even if the opponent acts first, turn and river
 are solved from the turn's root with the ranges of both players, and the whole turn is played from that solution; at the
 river's root the river is solved again, with the river's bet sizes of the turn's solution. What is played is the average
 strategy after post-processing, drawn by the counter of `agent.following.decision_kernels`.
@@ -58,6 +58,7 @@ class SearchReport:
     solves: int = 0
     fallbacks: int = 0  # decisions the blueprint made instead
     unpriced: int = 0  # solves whose gadget had no values to offer
+    pondered: int = 0  # solves done while the opponent was to act
     seconds: list[float] = field(default_factory=list, repr=False)  # of each decision on a searched street
 
     def to_dict(self) -> dict[str, float]:
@@ -66,6 +67,7 @@ class SearchReport:
         return {
             "solves": self.solves,
             "fallbacks": self.fallbacks,
+            "pondered": self.pondered,
             "seconds_p50": float(np.percentile(times, 50)),
             "seconds_p99": float(np.percentile(times, 99)),
             "seconds_max": max(times),
@@ -191,7 +193,9 @@ class SearchPlayer:
         """Solve a street as soon as its card is known, while the opponent is to act; on our turn `choose` does it."""
         betting = state.betting
         if not betting.finished and not state.is_turn() and self.settings.on(betting.round) is not None:
+            solves = self.report.solves
             self.policy(self._public(state))
+            self.report.pondered += self.report.solves - solves
 
     def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
         """Both players' ranges, by position, at the decision of the state."""

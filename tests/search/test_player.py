@@ -144,6 +144,19 @@ def test_a_flop_bet_outside_the_tree_is_added_and_what_we_played_is_frozen():
     np.testing.assert_array_equal(search.frozen[()], before.rows)
 
 
+def test_solves_while_the_opponent_is_to_act_are_counted():
+    """And the answer is the same as without them."""
+    watching, late = player(), player()
+    state = betting("c", "c", "c", "c")
+    position = 1 - state.player_to_act
+    watching.observe(at(state, position))
+    assert (watching.report.pondered, watching.report.solves) == (1, 1)
+    state.apply(Action(CALL))
+    assert watching.choose(at(state)) == late.choose(at(state))
+    assert (watching.report.pondered, watching.report.solves) == (1, 1)
+    assert (late.report.pondered, late.report.solves) == (0, 1)
+
+
 def test_a_searched_flop_is_explained():
     searching = player(flop="fast")
     seen = []
