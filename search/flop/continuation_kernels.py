@@ -19,8 +19,8 @@ from foldwise.game.compiled import kernel
 from foldwise.game.hands.showdown_lane_kernels import LaneBoard, LaneSums, settle_fold_lanes, settle_showdown_lanes
 from foldwise.game.primitives.lane_kernels import WIDTH, from_lanes, to_lanes
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED, SHOWDOWN
+from foldwise.search.flop.way_kernels import WAYS, add_multiplied_ways, add_played, multiply_ways, put_played
 
-WAYS = 4
 FOLDS, CALLS, RAISES = range(3)
 
 
@@ -89,25 +89,6 @@ def fill_policies(stored, bases, counts, num_buckets, classes, factors, out_base
 
 
 @kernel(_nrt=False)
-def _multiply_ways(source, rows, buckets, out):  # [>= h * W], [buckets * W], uint32[h], [>= h * W]
-    for h in range(buckets.size):
-        at, row = np.uint64(h) * np.uint64(WAYS), np.uint64(buckets[h]) * np.uint64(WAYS)
-        for way in range(WAYS):
-            out[at + np.uint64(way)] = source[at + np.uint64(way)] * rows[row + np.uint64(way)]
-
-
-@kernel(_nrt=False)
-def _add_played(rows, buckets, is_first, is_wide, single, wide, out):
-    """Add what an action is worth times how often each way plays it. `single` [h] or `wide` [h * W] are its values."""
-    for h in range(buckets.size):
-        at, row = np.uint64(h) * np.uint64(WAYS), np.uint64(buckets[h]) * np.uint64(WAYS)
-        for way in range(WAYS):
-            worth = wide[at + np.uint64(way)] if is_wide else single[h]
-            product = worth * rows[row + np.uint64(way)]
-            out[at + np.uint64(way)] = product if is_first else out[at + np.uint64(way)] + product
-
-
-@kernel(_nrt=False)
 def _add_value(is_first, is_wide, single, wide, out):  # [n], [n * W], [n * W]
     """Add what a node is worth to each way's values."""
     for h in range(single.size):
@@ -124,16 +105,6 @@ def _add_ways(reach, out):  # [n * W], [n]
         total = reach[at]
         for way in range(1, WAYS):
             total += reach[at + np.uint64(way)]
-        out[h] = total
-
-
-@kernel(_nrt=False)
-def _add_multiplied_ways(source, rows, buckets, out):  # [>= h * W], [buckets * W], uint32[h], [>= h]
-    for h in range(buckets.size):
-        at, row = np.uint64(h) * np.uint64(WAYS), np.uint64(buckets[h]) * np.uint64(WAYS)
-        total = source[at] * rows[row]
-        for way in range(1, WAYS):
-            total += source[at + np.uint64(way)] * rows[row + np.uint64(way)]
         out[h] = total
 
 
@@ -162,10 +133,10 @@ def _go_forward(behind, block, traverser, policies, buckets, scratch):
                     is_added = True
             elif is_end:
                 scratch.arriving_at[child] = child
-                _add_multiplied_ways(here, policies[row : row + size], buckets, scratch.arriving[child])
+                add_multiplied_ways(here, policies[row : row + size], buckets, scratch.arriving[child])
             else:
                 scratch.reach_at[child] = child
-                _multiply_ways(here, policies[row : row + size], buckets, scratch.reach[child])
+                multiply_ways(here, policies[row : row + size], buckets, scratch.reach[child])
 
 
 @kernel(_nrt=False)
@@ -206,13 +177,17 @@ def _go_back(behind, block, traverser, policies, buckets, scratch):
             single, wide = scratch.value[child], scratch.way_values[child]
             if behind.player[node] == traverser:
                 row = behind.base[node] * WAYS + a * size
-                _add_played(policies[row : row + size], buckets, a == 0, is_wide, single, wide, scratch.way_values[at])
+                rows, out = policies[row : row + size], scratch.way_values[at]
+                if a == 0:
+                    put_played(rows, buckets, is_wide, single, wide, out)
+                else:
+                    add_played(rows, buckets, is_wide, single, wide, out)
             elif decides[node]:
                 _add_value(a == 0, is_wide, single, wide, scratch.way_values[at])
             else:
-                out = scratch.value[at]
-                for h in range(out.size):
-                    out[h] = single[h] if a == 0 else out[h] + single[h]
+                total = scratch.value[at]
+                for h in range(total.size):
+                    total[h] = single[h] if a == 0 else total[h] + single[h]
 
 
 @kernel(_nrt=False)

@@ -13,8 +13,9 @@ import numpy as np
 from foldwise.game.arrays import Counts, Single
 from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE, Tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION
-from foldwise.search.flop.continuation_kernels import CALLS, FOLDS, RAISES, WAYS, Behind, fill_policies
+from foldwise.search.flop.continuation_kernels import CALLS, FOLDS, RAISES, Behind, fill_policies
 from foldwise.search.flop.trunk import FlopTrunk
+from foldwise.search.flop.way_kernels import WAYS
 from foldwise.search.ranges import TableRanges
 
 BIAS: Final = 5.0

@@ -18,13 +18,14 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.hands.showdown import RangeShowdown, empty_lane_sums, empty_sums
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, SHOWDOWN
-from foldwise.search.flop.continuation_kernels import WAYS, LeafScratch, value_leaf
+from foldwise.search.flop.continuation_kernels import LeafScratch, value_leaf
 from foldwise.search.flop.continuations import ContinuationSource
 from foldwise.search.flop.equity import flop_gains
 from foldwise.search.flop.equity_kernels import settle_all_in
 from foldwise.search.flop.runouts import NUM_TURNS, RUNOUT_WEIGHT, RunoutSource
 from foldwise.search.flop.trunk import build_trunk, real_actions
 from foldwise.search.flop.trunk_kernels import TrunkTables, go_down, go_up
+from foldwise.search.flop.way_kernels import WAYS
 from foldwise.search.ranges import TableRanges
 from foldwise.solver.subgame.cut import padded
 from foldwise.solver.subgame.gadget import Gadget, make_choice
