@@ -38,7 +38,7 @@ def made(seed):
 
 @pytest.mark.parametrize("name", ["multiply", "add_multiplied"])
 def test_reaches(name):
-    source, rows, single, buckets = made(1)
+    source, rows, _, buckets = made(1)
     plain = getattr(way_kernels, f"{name}_ways")
     ours = {"multiply": compiled_multiply, "add_multiplied": compiled_add_multiplied}[name]
     outs = [np.full(source.size if name == "multiply" else PADDED, 7.0, np.float32) for _ in range(2)]
