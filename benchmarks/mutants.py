@@ -5,7 +5,8 @@ numba's compiler (`quick_mutants.py`, about a second a mutant), then, for the mu
 checkout, where every kernel of the room is compiled again (minutes). A mutant that passes everything survives: either a test
 is missing, or the change makes no difference. Places are drawn with a seed from the solver, post-processing, translation and
 scoring. The second stage may be given a number of mutants, or of CPU-seconds: those it tries are then a random sample of what
-the first stage let pass. Ends with the survivors and their share; `-o` keeps all as JSON.
+the first stage let pass. Ends with the survivors and their share; `-o` keeps all as JSON, and beside it what the first stage
+found, with which an interrupted run goes on.
 """
 
 import argparse
@@ -40,7 +41,6 @@ COLUMNS = [
     "survive, estimated %",
     "at most, %",
 ]
-QUICK_SECONDS = 1.0  # of CPU: what a test of the first stage may take
 NOT_QUICK = ("test_distributed_ray.py", "test_hosts.py")  # start processes, whose time is not theirs
 LATEST_SECONDS = 3600.0  # for a test that hangs without using CPU
 _SPARE_CPU_SECONDS = 120  # plus five times what the tests take on the unchanged code
@@ -161,12 +161,11 @@ def _imports(path: Path, package: str, names: list[str]) -> bool:
     return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
 
 
-def noticed_quickly(chosen: Sequence[Mutant], folder: Path) -> dict[Mutant, str]:
-    """The first stage: the mutants it notices, each with the test that does."""
-    request, result = folder / "request.json", folder / "noticed.jsonl"
+def noticed_quickly(chosen: Sequence[Mutant], seconds: float, request: Path, result: Path) -> dict[Mutant, str]:
+    """The first stage: the mutants it notices, each with the test that does. It goes on after those in `result`."""
     tests = {mutant: [test for test in tests_of(mutant.file) if not test.endswith(NOT_QUICK)] for mutant in chosen}
     rows = [{**asdict(mutant), "tests": tests[mutant]} for mutant in chosen]
-    request.write_text(json.dumps({"seconds": QUICK_SECONDS, "mutants": rows}))
+    request.write_text(json.dumps({"seconds": seconds, "mutants": rows}))
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, str(ROOT / "benchmarks" / "quick_mutants.py"), str(request), str(result)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -290,6 +289,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="mutants to try")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
     parser.add_argument("--only", nargs="*", default=[""], help="files whose name holds one of these")
+    parser.add_argument(
+        "--quick-seconds", type=float, default=1.0, help="of CPU: what a test of the first stage may take"
+    )
     parser.add_argument("--second", type=int, help="mutants the second stage tries at most; 0: none")
     parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
     parser.add_argument("-o", type=Path, help="where all outcomes go, as JSON")
@@ -297,11 +299,13 @@ def main() -> int:
     options = parser.parse_args()
     files = sorted(path for pattern in MUTATED for path in ROOT.glob(pattern) if _is_asked(path, options.only))
     places = [mutant for path in files for mutant in find_mutants(path)]
-    chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
+    random.Random(options.seed).shuffle(places)
+    chosen = places[: options.count]  # a run of fewer tries the first of them
     for mutant in chosen:
         tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
-        noticed = noticed_quickly(chosen, Path(folder))
+        result = Path(folder) / "noticed.jsonl" if options.o is None else options.o.with_suffix(".jsonl")
+        noticed = noticed_quickly(chosen, options.quick_seconds, Path(folder) / "request.json", result)
         outcomes = [
             Outcome(mutant, list(tests_of(mutant.file)), False, noticed_by, _source(mutant))
             for mutant, noticed_by in noticed.items()

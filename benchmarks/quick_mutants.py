@@ -8,7 +8,7 @@ fastest first, until one fails. Tests that need the compiler, or long without it
     python benchmarks/quick_mutants.py REQUEST RESULT
 
 REQUEST holds {"seconds": S, "mutants": [...]}: the CPU time a test may take, and mutants with their tests. RESULT gains a
-line of JSON a mutant: the test that noticed it (null: none did) and how many were run.
+line of JSON a mutant: the test that noticed it (null: none did) and how many were run. Mutants whose lines it has are done.
 """
 
 import gc
@@ -176,8 +176,9 @@ class Forks:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for item in session.items:
             self._items.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        done = len(self._result.read_text().splitlines()) if self._result.exists() else 0
         with self._result.open("a") as lines:
-            for mutant in self._request["mutants"]:
+            for mutant in self._request["mutants"][done:]:
                 lines.write(json.dumps({"mutant": mutant, **self._try(mutant)}) + "\n")
                 lines.flush()
         return True

@@ -12,10 +12,10 @@ after 1, 5 and 20 minutes, all divided by the factor. D - A is the paper's claim
 clusters. A run ends by CPU time, cores times the clock of a quiet machine, so that other work on the machine does not
 shorten it; waiting of the head and the children is not charged. k-means under EMD on flop and turn, OCHS on the river,
 1,000 training hands a bucket; the base abstraction of the clusters is of A's size, as in the paper. All are purified except
-for the first action. Opponents: the strategy in the box, and hunl-medium's bets over percentile buckets; scored by
+for the first action. Opponents: the strategy in the box, and hunl-small; both have other bets and other cards. Scored by
 expectation, all on the same boards. Finished runs are kept in OUTPUT and not repeated.
 
-python benchmarks/papers/brown_2015_figure_1.py --factor 25      about 45 CPU-minutes
+python benchmarks/papers/brown_2015_figure_1.py --factor 50      about 20 CPU-minutes
 """
 
 import argparse
@@ -34,7 +34,7 @@ from record import Cell, add_save, save
 from scipy.special import stdtrit
 
 from foldwise.abstraction.build import build_abstract_game, load_cards
-from foldwise.abstraction.config import check_config
+from foldwise.abstraction.config import check_config, read_config
 from foldwise.agent.player_spec import parse_player
 from foldwise.game.library import PokerGame
 from foldwise.matches.scoring.scorers import expectation_pairs
@@ -44,7 +44,8 @@ from foldwise.solver.run import SolverRun
 
 PAPER_PLAIN, PAPER_CLUSTERS, PAPER_PER_CLUSTER = 5000, 60, 500
 MINUTES = (1, 5, 20)
-OPPONENTS = ("default", "medium-200")
+OPPONENTS = ("default", "hunl-small")
+OPPONENT_NODES = 500_000_000
 POSTPROCESS = "purify except first"
 TRAINING_PER_BUCKET = 1000
 BETS = [
@@ -120,10 +121,10 @@ class Stage:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--factor", type=float, default=25.0, help="divides buckets, base and times")
+    parser.add_argument("--factor", type=float, default=50.0, help="divides buckets, base and times")
     parser.add_argument("--systems", default="ACDE", help="letters")
     parser.add_argument("--seeds", type=int, default=3, help="solver's seeds, from 1 on")
-    parser.add_argument("--boards", type=int, default=100, help="of expectation, from both positions")
+    parser.add_argument("--boards", type=int, default=60, help="of expectation, from both positions")
     parser.add_argument("--cards-only", action="store_true", help="only build the card abstractions, and time that")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     add_save(parser)
@@ -138,8 +139,8 @@ def main() -> None:
         return
     opponents = _opponents(work)
     kept = _Kept(work / f"stages-{arguments.boards}.json")
-    for system in systems:
-        for seed in range(1, 1 + arguments.seeds):
+    for seed in range(1, 1 + arguments.seeds):
+        for system in systems:
             _run(system, seed, arguments, opponents, work, kept)
     stages = [Stage(**fields) for fields in kept.read().values()]
     _draw(arguments.output / "brown_2015_figure_1.png", systems, arguments.factor, stages)
@@ -182,9 +183,8 @@ def _opponents(work: Path) -> dict[str, str]:
     """Players by name; what is not in the box is solved here once."""
     folder = work / OPPONENTS[1]
     if not (folder / "manifest.json").exists():
-        from foldwise.abstraction.config import read_config
-
-        config = read_config(CONFIGS.parent / "benchmarks" / "presets" / f"{OPPONENTS[1]}.toml", RunConfig, {})
+        settings = {"solver.nodes": OPPONENT_NODES, "solver.seconds": None}
+        config = read_config(CONFIGS / f"{OPPONENTS[1]}.toml", RunConfig, settings)
         run = SolverRun(build_abstract_game(config), config, folder, False)
         for _ in run:
             pass
