@@ -1,8 +1,9 @@
 """`make mutants`: do the tests notice a wrong sign, weight or comparison?
 
 One place at a time is changed, and the tests that name the changed module are run on it: first those that are quick without
-numba's compiler (`quick_mutants.py`, about a second a mutant), then, for the mutants these pass, all of them in a copy of the
-checkout, where every kernel of the room is compiled again (minutes). A mutant that passes everything survives: either a test
+numba's compiler (`quick_mutants.py`, about a second a mutant); for the mutants these pass outside of kernels, those that are
+quick with it; then, for what is left, all of them in a copy of the checkout, where every kernel of the room is compiled again
+(minutes). A mutant that passes everything survives: either a test
 is missing, or the change makes no difference. Places are drawn with a seed from the solver, post-processing, translation and
 scoring. The second stage may be given a number of mutants, or of CPU-seconds: those it tries are then a random sample of what
 the first stage let pass. Ends with the survivors and their share; `-o` keeps all as JSON, and beside it what the first stage
@@ -35,8 +36,9 @@ COLUMNS = [
     "room",
     "mutants",
     "noticed by quick tests",
-    "left",
-    "of these tried with all tests",
+    "passed by quick tests",
+    "called by no quick test",
+    "of both tried with all tests",
     "survived",
     "survive, estimated %",
     "at most, %",
@@ -161,20 +163,26 @@ def _imports(path: Path, package: str, names: list[str]) -> bool:
     return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
 
 
-def noticed_quickly(chosen: Sequence[Mutant], seconds: float, request: Path, result: Path) -> dict[Mutant, str]:
-    """The first stage: the mutants it notices, each with the test that does. It goes on after those in `result`."""
+def noticed_quickly(
+    chosen: Sequence[Mutant], seconds: float, compiled: bool, request: Path, result: Path
+) -> tuple[dict[Mutant, str], set[Mutant]]:
+    """A first stage: the mutants it notices, each with the test that does, and those that it has no test for.
+
+    It goes on after those in `result`.
+    """
     tests = {mutant: [test for test in tests_of(mutant.file) if not test.endswith(NOT_QUICK)] for mutant in chosen}
     rows = [{**asdict(mutant), "tests": tests[mutant]} for mutant in chosen]
-    request.write_text(json.dumps({"seconds": seconds, "mutants": rows}))
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "src")}
+    request.write_text(json.dumps({"seconds": seconds, "compiled": compiled, "mutants": rows}))
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0" if compiled else "1", "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, str(ROOT / "benchmarks" / "quick_mutants.py"), str(request), str(result)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    found = [json.loads(line)["noticed_by"] for line in result.read_text().splitlines()] if result.exists() else []
+    found = [json.loads(line) for line in result.read_text().splitlines()] if result.exists() else []
     if len(found) != len(chosen):
         raise SystemExit(
             f"the first stage ended after {len(found)} of {len(chosen)} mutants\n{done.stdout}{done.stderr}"
         )
-    return {mutant: noticed_by for mutant, noticed_by in zip(chosen, found) if noticed_by is not None}
+    noticed = {mutant: each["noticed_by"] for mutant, each in zip(chosen, found) if each["noticed_by"] is not None}
+    return noticed, {mutant for mutant, each in zip(chosen, found) if each["run"] == 0}
 
 
 class Copy:
@@ -262,7 +270,8 @@ class Tally:
 
     room: str
     mutants: int
-    quickly: int  # noticed in the first stage
+    quickly: int  # noticed in the first stages
+    unseen: int  # no test of these stages calls the changed function
     tried: int  # of the others, in the second stage
     survived: int  # of those
 
@@ -271,16 +280,20 @@ class Tally:
         left = self.mutants - self.quickly
         share = round(100 * left * self.survived / self.tried / self.mutants, 1) if self.tried else None
         at_most = round(100 * (left - self.tried + self.survived) / self.mutants, 1)
-        return [self.room, self.mutants, self.quickly, left, self.tried, self.survived, share, at_most]
+        passed = left - self.unseen
+        return [self.room, self.mutants, self.quickly, passed, self.unseen, self.tried, self.survived, share, at_most]
 
 
-def tallies(chosen: Sequence[Mutant], quickly: Collection[Mutant], outcomes: Sequence[Outcome]) -> list[Tally]:
+def tallies(
+    chosen: Sequence[Mutant], quickly: Collection[Mutant], unseen: Collection[Mutant], outcomes: Sequence[Outcome]
+) -> list[Tally]:
     found = []
     for room in (*ROOMS, "all"):
         own = [mutant for mutant in chosen if room in ("all", room_of(mutant))]
         tried = [outcome for outcome in outcomes if outcome.mutant in own and outcome.mutant not in quickly]
         survived = sum(outcome.survived for outcome in tried)
-        found.append(Tally(room, len(own), sum(mutant in quickly for mutant in own), len(tried), survived))
+        quick, without_tests = (sum(mutant in some for mutant in own) for some in (quickly, unseen))
+        found.append(Tally(room, len(own), quick, without_tests, len(tried), survived))
     return [tally for tally in found if tally.mutants]
 
 
@@ -291,6 +304,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[""], help="files whose name holds one of these")
     parser.add_argument(
         "--quick-seconds", type=float, default=1.0, help="of CPU: what a test of the first stage may take"
+    )
+    parser.add_argument(
+        "--compiled-seconds", type=float, default=4.0, help="the same for tests with compiled kernels; 0: none"
     )
     parser.add_argument("--second", type=int, help="mutants the second stage tries at most; 0: none")
     parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
@@ -304,8 +320,19 @@ def main() -> int:
     for mutant in chosen:
         tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
-        result = Path(folder) / "noticed.jsonl" if options.o is None else options.o.with_suffix(".jsonl")
-        noticed = noticed_quickly(chosen, options.quick_seconds, Path(folder) / "request.json", result)
+        noticed: dict[Mutant, str] = {}
+        unseen = set(chosen)
+        for compiled, seconds in ((False, options.quick_seconds), (True, options.compiled_seconds)):
+            name = "compiled.jsonl" if compiled else "plain.jsonl"
+            result = Path(folder) / name if options.o is None else options.o.with_suffix(f".{name}")
+            # A kernel whose code is replaced is not compiled again: only without the compiler does it change.
+            asked = [m for m in chosen if m not in noticed and not (compiled and m.file.endswith("_kernels.py"))]
+            if seconds == 0.0:
+                continue
+            request = Path(folder) / f"request.{name}"
+            newly, without_tests = noticed_quickly(asked, seconds, compiled, request, result)
+            noticed |= newly
+            unseen -= set(asked) - without_tests
         outcomes = [
             Outcome(mutant, list(tests_of(mutant.file)), False, noticed_by, _source(mutant))
             for mutant, noticed_by in noticed.items()
@@ -326,7 +353,7 @@ def main() -> int:
     for outcome in outcomes:
         if outcome.survived:
             print(f"{outcome.mutant}\n    {outcome.source}")
-    found = tallies(chosen, noticed, outcomes)
+    found = tallies(chosen, noticed, unseen, outcomes)
     for tally in found:
         print(", ".join(f"{name} {cell_text(cell)}" for name, cell in zip(COLUMNS, tally.row())))
     if options.save:

@@ -83,9 +83,9 @@ def test_survivors_are_counted_by_room(monkeypatch: pytest.MonkeyPatch) -> None:
     quickly, left = chosen[:2], chosen[2:6]
     outcomes = [mutants.Outcome(mutant, [], False) for mutant in (*quickly, left[0])]
     outcomes += [mutants.Outcome(left[1], [], True), mutants.Outcome(chosen[6], [], False)]
-    rows = [tally.row() for tally in mutants.tallies(chosen, quickly, outcomes)]
+    rows = [tally.row() for tally in mutants.tallies(chosen, quickly, {left[0]}, outcomes)]
     assert rows == [
-        ["solver", 6, 2, 4, 2, 1, round(100 * 2 / 6, 1), 50.0],
-        ["matches/scoring", 2, 0, 2, 1, 0, 0.0, 50.0],
-        ["all", 8, 2, 6, 3, 1, 25.0, 50.0],
+        ["solver", 6, 2, 3, 1, 2, 1, round(100 * 2 / 6, 1), 50.0],
+        ["matches/scoring", 2, 0, 2, 0, 1, 0, 0.0, 50.0],
+        ["all", 8, 2, 5, 1, 3, 1, 25.0, 50.0],
     ]

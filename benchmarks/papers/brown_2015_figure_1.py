@@ -8,7 +8,7 @@ C  60 x 500 buckets, local, two threads
 D  60 x 500 buckets, a head and two children: the paper's approach
 E  30,000 plain buckets, two threads: a control that the paper lacks
 
-after 1, 5 and 20 minutes, all divided by the factor. D - A is the paper's claim, D - C isolates algorithm 4, C - E the
+after 1, 5 and 20 minutes divided by the factor too. D - A is the paper's claim, D - C isolates algorithm 4, C - E the
 clusters. A run ends by CPU time, cores times the clock of a quiet machine, so that other work on the machine does not
 shorten it; waiting of the head and the children is not charged. k-means under EMD on flop and turn, OCHS on the river,
 1,000 training hands a bucket; the base abstraction of the clusters is of A's size, as in the paper. All are purified except
@@ -142,7 +142,7 @@ def main() -> None:
     for seed in range(1, 1 + arguments.seeds):
         for system in systems:
             _run(system, seed, arguments, opponents, work, kept)
-    stages = [Stage(**fields) for fields in kept.read().values()]
+    stages = [Stage(**fields) for fields in kept.read().values() if fields["seed"] <= arguments.seeds]
     _draw(arguments.output / "brown_2015_figure_1.png", systems, arguments.factor, stages)
     rows = _rows(systems, arguments.factor, stages)
     differences = _differences(stages)
@@ -250,7 +250,7 @@ def _score(config: RunConfig, folder: Path, opponents: dict[str, str], boards: i
     player = parse_player(f"strategy:{folder}|{POSTPROCESS}")
     found = {}
     for name, opponent in opponents.items():
-        chips = expectation_pairs(game.definition, [player, parse_player(opponent)], 1, boards, 1, lambda _: None)
+        chips = expectation_pairs(game.definition, [player, parse_player(opponent)], 1, boards, 2, lambda _: None)
         found[name] = (chips.mean(axis=1) * 1000.0 / game.definition.big_blind).tolist()
     return found
 
@@ -295,7 +295,7 @@ def _differences(stages: Sequence[Stage]) -> list[list[Cell]]:
                 _values(stages, first, minutes, name) - _values(stages, second, minutes, name) for name in OPPONENTS
             ]
             cells = [_interval(values) for values in (*by_opponent, np.mean(by_opponent, axis=0))]
-            rows.append([f"{first} - {second} after {minutes} min / factor", *cells])
+            rows.append([f"{first} - {second}, {minutes} min", *cells])
     return rows
 
 
@@ -313,7 +313,7 @@ def _save(
     )
     save(
         "brown_2015_figure_1_differences",
-        "What the first system wins more than the second, on the same boards, mbb/h",
+        f"What the first system wins more than the second after so many minutes / {factor:g}, on the same boards, mbb/h",
         ["difference", *against, "on average"],
         differences,
         seeds=arguments.seeds,
