@@ -130,7 +130,7 @@ def test_without_a_best_response_a_run_reports_its_mean_regret(tmp_path, monkeyp
 
 
 def test_evaluations_take_a_tenth_of_the_time(tmp_path, monkeypatch):
-    """Each takes 5.2 s of this clock here, so after the first, which compiles, they lie 52 s of solving apart."""
+    """Each takes 5.2 s of this clock here, so they lie 52 s of solving apart, later three tenths of the time so far."""
     clock = FakeTime(0.2)  # of a step: so that steps stay as they are
     monkeypatch.setattr("foldwise.solver.run.time", clock)
     exploitability = ExactResponse.exploitability
@@ -141,9 +141,11 @@ def test_evaluations_take_a_tenth_of_the_time(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ExactResponse, "exploitability", slow)
     run = run_to_end(make_config("kuhn", sampler="external", seconds=300.0, checkpoint_seconds=1e9), tmp_path)
-    gaps = np.diff([point.seconds for point in run.history])
-    assert len(gaps) == 7 and gaps[0] < 0.5  # the first counts as free
-    assert np.all((gaps[1:-1] >= 52.0) & (gaps[1:-1] < 52.5))
+    seconds = np.array([point.seconds for point in run.history])
+    gaps = np.diff(seconds)
+    assert len(gaps) == 7 and gaps[0] < 0.5  # the first, which compiles, counts as free
+    late = gaps[1:-1] - np.maximum(52.0, 0.3 * seconds[1:-2])  # the last evaluation is where the run ends
+    assert np.all((late > -1e-9) & (late < 0.41))
 
 
 def test_resume_keeps_discounts_and_skipping(tmp_path):
