@@ -279,7 +279,8 @@ def _rows(systems: Sequence[System], factor: float, stages: Sequence[Stage]) -> 
             cells = [_interval(_values(stages, system.letter, minutes, name)) for name in OPPONENTS]
             seconds = 60.0 * minutes / factor
             nodes = round(sum(stage.nodes for stage in own) / len(own) / 1e6)
-            rows.append([system.words(factor), seconds, seconds * system.cores, nodes, *cells])
+            each = round(1e6 * nodes / own[0].infoset_actions)
+            rows.append([system.words(factor), seconds, seconds * system.cores, nodes, each, *cells])
     return rows
 
 
@@ -307,7 +308,7 @@ def _save(
         "brown_2015_figure_1",
         f"Figure 1 with buckets and times divided by {factor:g}: win rate in mbb/h, all purified except first, by "
         f"expectation on {arguments.boards} boards",
-        ["system", "time, s", "core-seconds", "million nodes", *against],
+        ["system", "time, s", "core-seconds", "million nodes", "nodes an infoset-action", *against],
         rows,
         seeds=arguments.seeds,
     )
