@@ -206,3 +206,14 @@ def test_cards_that_tell_suits_apart_are_refused() -> None:
     streets = [StreetAbstraction("raw", 1326, (2,)), *cards.streets[1:]]
     with pytest.raises(DefinitionError, match="raw"):
         RealResponse(tree, CardAbstraction(streets, {}), policy, 3)
+
+
+def test_a_tree_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows of all 1,326 hands a node, in double precision."""
+    tree, policy = made_game(seed=7)
+    needed = 2 * 1326 * 8 * len(tree.nodes)
+    monkeypatch.setattr("foldwise.solver.response.real_response._MOST_BYTES", needed)
+    RealResponse(tree, made_cards(), policy, 3)
+    monkeypatch.setattr("foldwise.solver.response.real_response._MOST_BYTES", needed - 1)
+    with pytest.raises(DefinitionError, match=f"{len(tree.nodes):,} nodes needs .* use lbr"):
+        RealResponse(tree, made_cards(), policy, 3)
