@@ -40,7 +40,7 @@ from foldwise.cli.support.pictures import new_axes, save_figure
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.scoring.lbr_run import run_lbr
 from foldwise.matches.scoring.local_best_response import LbrSettings
-from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
+from foldwise.matches.scoring.turn_roots import RootMatch, street_roots
 from foldwise.matches.scoring.vector_response import VectorResponse
 from foldwise.matches.statistics import Estimate, estimate
 from foldwise.postprocess.pipeline import Pipeline
@@ -148,7 +148,7 @@ class Ladder:
         for side, sign in ((0, 1.0), (1, -1.0)):
             first, second = side, 1 - side
             match = RootMatch((agents[first], agents[second]), (rows[first], rows[second]), seed=self.given.seed)
-            for root in turn_roots((tables[first], tables[second]), self.given.seed, self.given.hands, side, 2):
+            for root in street_roots((tables[first], tables[second]), self.given.seed, self.given.hands, side, 2):
                 gains[root.number // 2] += sign * match.gain(root) / 2.0
                 num_roots += 1
         print(f"{num_roots} roots of {2 * self.given.hands} hands", flush=True)

@@ -12,7 +12,7 @@ import numpy as np
 from papers.record import Cell, add_save, save
 
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.matches.scoring.turn_roots import Agents, RootMatch, turn_roots
+from foldwise.matches.scoring.turn_roots import Agents, RootMatch, street_roots
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.language import parse_steps
@@ -45,7 +45,7 @@ def main() -> None:
     table = opened.player(Pipeline(), arguments.seed)
     bets = opened.strategy.abstraction_config().bets
     rows_of = TableRanges(table)
-    roots = list(turn_roots((table, table), arguments.seed, arguments.hands))
+    roots = list(street_roots((table, table), arguments.seed, arguments.hands))
     if arguments.depth is not None:
         least, below = arguments.depth
         roots = [root for root in roots if least <= depth_in_pots(root.betting) < below]

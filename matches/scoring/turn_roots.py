@@ -29,8 +29,8 @@ Agents = tuple[RangeAgent, RangeAgent]  # by position
 
 
 @dataclass(frozen=True)
-class TurnRoot:
-    """A state at the root of a turn, and how likely each player's hands reach it."""
+class StreetRoot:
+    """A state at the root of a street, and how likely each player's hands reach it."""
 
     number: int  # of the hand
     betting: BettingState
@@ -38,21 +38,26 @@ class TurnRoot:
     ranges: tuple[Float, Float]
 
 
-def turn_roots(
-    tables: tuple[StrategyPlayer, StrategyPlayer], seed: int, num_hands: int, first: int = 0, step: int = 1
-) -> Iterator[TurnRoot]:
+def street_roots(
+    tables: tuple[StrategyPlayer, StrategyPlayer],
+    seed: int,
+    num_hands: int,
+    first: int = 0,
+    step: int = 1,
+    street: int = _TURN,
+) -> Iterator[StreetRoot]:
     """Roots of hands of two strategies, by position, as a dealer deals them; hands are numbered from `first` by `step`."""
     definition = tables[0].definition
     ranges = [TableRanges(table) for table in tables]
     for dealt, deal in zip(range(num_hands), Shoe(definition, seed).deals()):
         betting, number = BettingState(definition), first + step * dealt
-        while not betting.finished and betting.round < _TURN:
+        while not betting.finished and betting.round < street:
             player = betting.player_to_act
             betting.apply(tables[player].choose(view(betting, deal.hole_cards, deal.board, player, number)))
         if not betting.finished:
-            board = tuple(deal.board[: definition.board_sizes[_TURN]])
+            board = tuple(deal.board[: definition.board_sizes[street]])
             followed = [ranges[player].follow(betting, board, player, number).ranges[player] for player in (0, 1)]
-            yield TurnRoot(number, betting, board, (followed[0], followed[1]))
+            yield StreetRoot(number, betting, board, (followed[0], followed[1]))
 
 
 class RootMatch:
@@ -67,11 +72,11 @@ class RootMatch:
         self.least = least
         self.seed = seed
 
-    def gain(self, root: TurnRoot) -> float:
+    def gain(self, root: StreetRoot) -> float:
         """How many more chips per hand that reaches the root position 0 wins from position 1 than the tables do."""
         return self.value(root, self.players) - self.value(root, self.tables)
 
-    def value(self, root: TurnRoot, agents: Agents) -> float:
+    def value(self, root: StreetRoot, agents: Agents) -> float:
         """What position 0 wins per hand that reaches the root."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         rng = np.random.default_rng((self.seed, root.number))

@@ -12,7 +12,7 @@ from foldwise.game.cards import parse_cards
 from foldwise.game.hands.hole_cards import NUM_PAIRS
 from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.scoring.range_ends import end_value, showdown_on, showdown_values
-from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
+from foldwise.matches.scoring.turn_roots import RootMatch, street_roots
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
@@ -33,7 +33,7 @@ def quick(monkeypatch):
 
 
 def some_root(table, other=None):
-    roots = turn_roots((table, other or table), 3, 50)
+    roots = street_roots((table, other or table), 3, 50)
     return next(root for root in roots if max(root.betting.spent) < 400)
 
 
