@@ -17,7 +17,7 @@ from foldwise.game.text.match_state import MatchState
 HELP = (
     "f fold · c check or call · b 300 bet or raise to 300 chips on this street · b 0.5p half the pot · b 50% the same · "
     "b min the least · pot · a all-in · hint what the strategy would do · why the bot played the last hand so · ? help · "
-    "q fold and leave"
+    "q leave, checking or folding the rest of the hand"
 )
 _WORDS = {
     **dict.fromkeys(("f", "fold"), "f"),
@@ -180,7 +180,8 @@ def _pot_share(share: float, turn: Turn) -> int:
 class HumanPlayer:
     """A person at a console. Keeps a running total of what it sees won and lost.
 
-    Leaving in the middle of a hand folds it: it is checked or folded to its end, and the result counts.
+    Leaving in the middle of a hand gives it up, and the result counts: it is folded at the first bet to face. Without one
+    there is nothing to fold to (a dealer takes no fold there), so it is checked until then, to a showdown if no bet comes.
     """
 
     def __init__(self, console: Console):
@@ -200,6 +201,8 @@ class HumanPlayer:
             word = "q" if text is None else text.strip().lower()
             if text is None or word in ("q", "quit", "exit"):
                 self._leaving = True
+                if not state.betting.can_fold():
+                    console.complain("you leave: the rest of the hand is checked, and folded at the first bet")
                 break
             if word in ("?", "h", "help", ""):
                 console.complain(HELP)

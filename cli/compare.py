@@ -1,6 +1,5 @@
 """`foldwise compare`: variants of one strategy x opponents, on the same deals."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
 _HANDS = 50_000  # if neither --hands nor --boards is given
 _BOARDS = 500
+_RESULT = "comparison.json"
 DEFAULT_VARIANTS = "none,threshold(0.15),purify,new(0.2)"
 
 
@@ -128,7 +128,7 @@ def compare(request: CompareRequest) -> None:
     for player in players:
         for text in texts:
             check_score(request.score, (PlayerSpec(PlayerKind.STRATEGY, str(folder), text), player))
-    table = _table(folder, request)
+    table = _table(folder, texts, players, request)
     comparison = _compare(table, texts, players, parse_translation(request.translation), request)
     exploitability: Sequence[float | None] = [None] * len(texts)
     boards_counted = None
@@ -159,11 +159,15 @@ def _check_broker(request: CompareRequest) -> None:
         )
 
 
-def _table(folder: Path, request: CompareRequest) -> "Table":
+def _table(
+    folder: Path, variants: Sequence[str], opponents: "Sequence[PlayerSpec]", request: CompareRequest
+) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
+    from foldwise.agent.player_spec import PlayerKind, PlayerSpec
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.cli.support.counts import hands_or_boards
+    from foldwise.cli.support.counts import counted_by, hands_or_boards
     from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
+    from foldwise.matches.duplicate.asked import keep_asked, player_text
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
@@ -171,14 +175,26 @@ def _table(folder: Path, request: CompareRequest) -> "Table":
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     opened = OpenStrategy(folder)
     split = request.broker is not None and not request.local  # then the coordinator keeps the blocks
-    if not split:
-        open_output(request.output, "comparison.json", request.resume, request.overwrite)
+    open_output(request.output, _RESULT, request.resume, request.overwrite, split)
     if request.output is not None:
         check_writable(request.output)
     hands = hands_or_boards(
         request.hands, request.boards, request.score, _BOARDS if request.score == "expectation" else _HANDS
     )
     seed = request.seed % 2**32
+    if request.output is not None:
+        asked = {
+            "strategy": player_text(PlayerSpec(PlayerKind.STRATEGY, str(folder))),
+            "--variants": list(variants),
+            "--opponents": list(map(player_text, opponents)),
+            "--translation": request.translation,
+            counted_by(request.score): hands,
+            "--score": request.score,
+            "--seed": seed,
+            "--lbr-hands": request.lbr_hands if request.lbr else None,
+            "--exploitability": request.exploit or None,
+        }
+        keep_asked(request.output, _RESULT, asked, request.resume)
     return Table(
         game=opened.strategy.manifest.game,
         definition=opened.definition,
@@ -264,28 +280,23 @@ def _exploitability(folder: Path, pipelines: "Sequence[Pipeline | None]") -> tup
 
 
 def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
-    from foldwise.abstraction.storage.checked_json import write_checked
-    from foldwise.abstraction.storage.whole_file import written_whole
     from foldwise.cli.support.comparison_pictures import draw_comparison, draw_sweep
+    from foldwise.matches.result_file import write_result
 
-    write_checked(output / "comparison.json", result)
-    with written_whole(output / "comparison.csv") as file:
-        writer = csv.writer(file)
-        known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")
-        writer.writerow(["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", *known])
-        for row in result["rows"]:
-            last = [row.get(key, "") for key in known]
-            for cell in row["results"]:
-                values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"])
-                writer.writerow([row["variant"], *values, *last])
-            writer.writerow([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", *last])
-    with written_whole(output / "differences.csv") as file:
-        writer = csv.writer(file)
-        writer.writerow(["a", "b", "opponent", "mean_mbb", "ci95_mbb"])
-        for entry in result["differences"]:
-            for cell in entry["results"]:
-                writer.writerow([entry["a"], entry["b"], cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"]])
-            writer.writerow([entry["a"], entry["b"], "average", entry["mean_mbb"], entry["ci95_mbb"]])
+    known = ("exploitability_mbb", "lbr_mbb", "lbr_ci95_mbb")
+    rows: list[list[object]] = [["variant", "opponent", "mean_mbb", "ci95_mbb", "hands", *known]]
+    for row in result["rows"]:
+        last = [row.get(key, "") for key in known]
+        for cell in row["results"]:
+            values = (cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"], cell["hands"])
+            rows.append([row["variant"], *values, *last])
+        rows.append([row["variant"], "average", row["avg_mbb"], row["avg_ci95_mbb"], "", *last])
+    differences: list[list[object]] = [["a", "b", "opponent", "mean_mbb", "ci95_mbb"]]
+    for entry in result["differences"]:
+        for cell in entry["results"]:
+            differences.append([entry["a"], entry["b"], cell["opponent"], cell["mean_mbb"], cell["ci95_mbb"]])
+        differences.append([entry["a"], entry["b"], "average", entry["mean_mbb"], entry["ci95_mbb"]])
+    write_result(output / _RESULT, result, {"comparison.csv": rows, "differences.csv": differences})
     picture = output / "comparison.png"
     if sweep is not None:
         draw_sweep(result, sweep, picture)

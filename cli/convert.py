@@ -45,7 +45,7 @@ def convert(request: ConvertRequest) -> None:
 
     Example: foldwise convert hands.phhs hands.log
 
-    Example: foldwise convert pokerstars.txt hands.phhs
+    Example: foldwise convert pokerstars.txt room.phhs
     """
     from foldwise.matches.report.hand_files import convert_file, convert_folder, split_by_game
 

@@ -50,7 +50,8 @@ def duel(request: DuelRequest) -> int:
     and your seat.
 
     Your bankroll is kept from session to session; foldwise report draws it. While you play, type hint to see what the
-    strategy would do in your place, why to see what the bot considered in the last hand, and q to fold and leave.
+    strategy would do in your place, why to see what the bot considered in the last hand, and q to leave. What is left of
+    the hand is then checked while that is free and folded at the first bet; it counts.
 
     Example: foldwise duel
 

@@ -6,8 +6,9 @@ from typing import Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, output_option
+from foldwise.cli.options import JsonOption, OverwriteOption, output_option
 from foldwise.cli.support.output import emit, stdout
+from foldwise.cli.support.outputs import check_new_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class ReportRequest:
         typer.Option("--explain", help="Recompute a strategy's decisions in these hands if they were not recorded."),
     ] = False
     game: Annotated[str | None, typer.Option(help="The game of a single log, if its header does not name it.")] = None
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -38,7 +40,8 @@ class ReportResult(TypedDict):
 def report(request: ReportRequest) -> None:
     """Write one HTML page: running total with its interval, positions, streets, biggest pots, a hand replayer.
 
-    The page needs nothing else: no network, no other file. It is readable on a phone.
+    The page needs nothing else: no network, no other file. It is readable on a phone. DIR/report.html is written anew each
+    time; a FILE that exists is kept unless --overwrite is given.
 
     Example: foldwise report runs/match -o match.html
 
@@ -51,6 +54,7 @@ def report(request: ReportRequest) -> None:
     from foldwise.matches.report.report import MatchReport, load_report
 
     source = request.source
+    check_new_file(request.output, request.overwrite)
     found = load_report(source, num_hands=request.hands, explain=request.explain, game=request.game)
     page = request.output or (source / "report.html" if source.is_dir() else source.with_suffix(".html"))
     text = report_page(found)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption
+from foldwise.cli.options import JsonOption, OverwriteOption
 from foldwise.cli.support.interrupts import stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.outputs import check_picture
 from foldwise.cli.support.strategies import typed_folder
 from foldwise.game.errors import DefinitionError, FormatError
 
@@ -46,6 +47,7 @@ class SpotRequest:
         int, typer.Option(help="Rivers walked at a time on a turn, a divisor of 48; each iteration walks all of them.")
     ] = 8
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the strategy, 13 by 13.")] = None
+    overwrite: OverwriteOption = False
     as_json: JsonOption = False
 
 
@@ -92,6 +94,7 @@ def spot(request: SpotRequest) -> None:
     png, iterations = request.png, request.iterations
     if request.schedule not in FULL_WIDTH:
         raise DefinitionError(f"--schedule {request.schedule!r}: expected one of {', '.join(FULL_WIDTH)}")
+    check_picture(png, request.overwrite)
     if png is not None and not png.parent.is_dir():
         raise DefinitionError(f"--png {str(png)!r}: no folder {str(png.parent)!r}: make it first or give another file")
     if iterations is None and request.seconds is None:

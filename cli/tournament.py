@@ -1,6 +1,5 @@
 """`foldwise tournament`: the cross table of all pairs."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 _HANDS = 20_000  # if neither --hands nor --boards is given
 _BOARDS = 200
+_RESULT = "tournament.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,20 +104,30 @@ def tournament(request: TournamentRequest) -> None:
 
 def _table(players: "Sequence[PlayerSpec]", request: TournamentRequest) -> "Table":
     from foldwise.abstraction.storage.array_store import check_writable
-    from foldwise.cli.support.counts import hands_or_boards
+    from foldwise.cli.support.counts import counted_by, hands_or_boards
     from foldwise.cli.support.kept_matches import matches_folder, open_cells, open_output
     from foldwise.cli.support.table_game import players_game
+    from foldwise.matches.duplicate.asked import keep_asked, player_text
     from foldwise.matches.duplicate.comparison import Table
     from foldwise.matches.duplicate.match import default_jobs
 
     if request.over not in ("tcp", "memory"):
         raise DefinitionError(f"--over {request.over!r}: expected tcp or memory")
     game, definition = players_game(request.game, players)
-    open_output(request.output, "tournament.json", request.resume, request.overwrite)
+    open_output(request.output, _RESULT, request.resume, request.overwrite)
     if request.output is not None:
         check_writable(request.output)
     default = _BOARDS if request.score == "expectation" else _HANDS
     hands, seed = hands_or_boards(request.hands, request.boards, request.score, default), request.seed % 2**32
+    if request.output is not None:
+        asked = {
+            "players": list(map(player_text, players)),
+            "--game": game,
+            counted_by(request.score): hands,
+            "--score": request.score,
+            "--seed": seed,
+        }
+        keep_asked(request.output, _RESULT, asked, request.resume)
     return Table(
         game=game,
         definition=definition,
@@ -146,14 +156,11 @@ def _show(result: TournamentResult) -> None:
 
 
 def _write(output: Path, result: TournamentResult) -> None:
-    from foldwise.abstraction.storage.checked_json import write_checked
-    from foldwise.abstraction.storage.whole_file import written_whole
+    from foldwise.matches.result_file import write_result
 
-    write_checked(output / "tournament.json", result)
-    with written_whole(output / "tournament.csv") as file:
-        writer = csv.writer(file)
-        writer.writerow(["player", "opponent", "mean_mbb", "ci95_mbb", "hands"])
-        for player, row in zip(result["players"], result["cells"]):
-            for opponent, cell in zip(result["players"], row):
-                if cell is not None:
-                    writer.writerow([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])
+    rows: list[list[object]] = [["player", "opponent", "mean_mbb", "ci95_mbb", "hands"]]
+    for player, row in zip(result["players"], result["cells"]):
+        for opponent, cell in zip(result["players"], row):
+            if cell is not None:
+                rows.append([player, opponent, cell["mean_mbb"], cell["ci95_mbb"], result["hands"]])
+    write_result(output / _RESULT, result, {"tournament.csv": rows})

@@ -5,7 +5,6 @@ for kernels to follow; every hand of every log must be legal, and its values mus
 """
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,14 +16,14 @@ from foldwise.abstraction.card_lookup import open_card_lookup
 from foldwise.abstraction.cards.card_abstraction import KIND as CARDS_KIND
 from foldwise.abstraction.cards.card_abstraction import CardAbstraction
 from foldwise.abstraction.storage.array_store import ArrayEntry, check_plain, file_hash, open_array
-from foldwise.abstraction.storage.checked_json import checked_text
 from foldwise.abstraction.strategy import CARDS, MANIFEST, Strategy, StrategyManifest
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.matches.duplicate.asked import ASKED_FILE, REMEDY
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
 from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, read_job
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, load_plan
-from foldwise.matches.result_file import check_result
+from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE, RESULT_FILE, load_plan
+from foldwise.matches.result_file import check_result, read_object
 from foldwise.matches.scoring.lbr_run import LBR_FILE
 from foldwise.matches.scoring.log_scores import check_values
 from foldwise.matches.table.hand import score_line
@@ -82,6 +81,7 @@ def check_folder(folder: Path) -> FolderCheck:
         (PLAN_FILE, _check_match),
         (JOB_FILE, _check_job),
         *((name, _check_result) for name in RESULTS),
+        (ASKED_FILE, _check_asked),
         (LBR_FILE, _check_lbr),
     ):
         path = folder / name
@@ -92,23 +92,13 @@ def check_folder(folder: Path) -> FolderCheck:
         raise DefinitionError(
             f"{str(folder)!r} is not a folder of ours: expected one of abstract, solve, match, compare, tournament or lbr"
         )
+    _check_kept(check, folder)
     return check
-
-
-def _read_object(path: Path) -> str:
-    """The text of a JSON object, compared with its checksum."""
-    check_plain(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{str(path)!r} is damaged: it is not JSON ({error})") from None
-    return checked_text(path, text, "write the folder again")
 
 
 def _check_arrays(check: FolderCheck, path: Path) -> _Arrays:
     """Every array of a manifest, in both checksums."""
-    manifest = _Arrays.model_validate_json(_read_object(path))
+    manifest = _Arrays.model_validate(read_object(path, "write the folder again"))
     for entry in manifest.arrays.values():
         check.attempt(partial(_check_array, check, path.parent, entry))
     return manifest
@@ -158,8 +148,12 @@ def _check_checkpoint(check: FolderCheck, path: Path) -> None:
 
 
 def _check_match(check: FolderCheck, path: Path) -> None:
-    """Every log of the plan: its hands in order, each as rules and cards have it, the same players in all, and its score."""
     check.kinds.append("match")
+    _check_logs(check, path)
+
+
+def _check_logs(check: FolderCheck, path: Path) -> None:
+    """Every log of the plan: its hands in order, each as rules and cards have it, the same players in all, and its score."""
     plan = load_plan(path.parent)
     definition = parse_definition(plan.definition, source=str(path))
     for index in range(plan.repeat):
@@ -225,7 +219,22 @@ def _check_job(check: FolderCheck, path: Path) -> None:
 def _check_result(check: FolderCheck, path: Path) -> None:
     if path.name != RESULT_FILE and "comparison" not in check.kinds:
         check.kinds.append(path.stem)
-    check.attempt(partial(check_result, path))
-    for cell in sorted((path.parent / CELLS_FOLDER).glob("*.npy")):
+    check.files.update(check_result(path))
+
+
+def _check_asked(check: FolderCheck, path: Path) -> None:
+    """Of a comparison or tournament that is played here; its result may be missing yet."""
+    read_object(path, REMEDY)
+    if not any((path.parent / name).exists() for name in RESULTS):
+        check.kinds.append("comparison or tournament")
+        check.problems.append(f"{str(path.parent)!r} has no result: it is not finished, continue with --resume")
+
+
+def _check_kept(check: FolderCheck, folder: Path) -> None:
+    """The cells and the matches that a comparison or a tournament keeps."""
+    for cell in sorted((folder / CELLS_FOLDER).glob("*.npy")):
         check.files.add(cell)
         check.attempt(partial(read_cell, cell))
+    for plan in sorted((folder / MATCHES_FOLDER).glob(f"*/{PLAN_FILE}")):
+        check.files.add(plan)
+        check.attempt(partial(_check_logs, check, plan))

@@ -28,6 +28,7 @@ from foldwise.matches.scores import known_score
 
 PLAN_FILE = "match.json"
 RESULT_FILE = "result.json"
+MATCHES_FOLDER = "matches"  # of a comparison or tournament that keeps its logs: a folder for each match
 MAX_NAME_BYTES = 200  # of a player in a log
 T = TypeVar("T")
 Order = Literal["AB", "BA"]

@@ -6,7 +6,10 @@ paper's opponents were the two strongest agents of 2013; ours are of different m
 (bot:strength), and any program given with --cmd. Strategies are scored by expectation, all others in chips on shared deals;
 local best response (fcpa from the turn) says beside it what a variant costs in safety.
 
-python benchmarks/papers/brown_2015_table_2.py                      solves everything first: about ten minutes on two cores
+Budgets are in nodes, boards and hands, so a busy machine takes longer and finds the same. Each comparison keeps its cells:
+the same command again continues what was interrupted.
+
+python benchmarks/papers/brown_2015_table_2.py                      solves everything first: about half an hour of CPU time
 python benchmarks/papers/brown_2015_table_2.py --strategy runs/medium --cmd ./theirs/startme.sh
 """
 
@@ -16,9 +19,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from record import Cell, add_save, save
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = ("none", "purify except first", "threshold(0.15)", "new(0.2)")
@@ -30,7 +35,13 @@ PAPER = {
     "threshold(0.15)": ((35, 30), (19, 25), 27, 19),
     "new(0.2)": ((39, 26), (103, 21), 71, 39),
 }
-# Opponents solved here: config, further options, share of --opponent-seconds.
+# Of the differences on the same deals, those that the paper is about.
+DIFFERENCES = (
+    *((variant, "none") for variant in (*VARIANTS[1:], *FAMILY)),
+    ("new(0.2)", "purify except first"),
+    ("new(0.2)", "purify"),
+)
+# Opponents solved here: config and further options.
 SOLVED: dict[str, tuple[Path, list[str]]] = {
     "other bets": (ROOT / "configs" / "hunl-small.toml", []),
     "other cards": (ROOT / "benchmarks" / "presets" / "small-kmeans.toml", []),
@@ -45,6 +56,7 @@ class Row:
     variant: str
     cells: list[tuple[float, float]]
     lbr: tuple[float, float] | None
+    over: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # what it wins more than another variant
 
     @property
     def average(self) -> float:
@@ -61,9 +73,9 @@ def foldwise(*arguments: str) -> dict[str, Any]:
     return result
 
 
-def solve(config: Path, folder: Path, seconds: float, options: Sequence[str]) -> None:
+def solve(config: Path, folder: Path, nodes: str, options: Sequence[str]) -> None:
     if not (folder / "manifest.json").exists():
-        foldwise("solve", str(config), "-o", str(folder), "--seconds", str(seconds), *options)
+        foldwise("solve", str(config), "-o", str(folder), "--nodes", nodes, *options)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -73,15 +85,16 @@ def read_arguments() -> argparse.Namespace:
         "--opponent", action="append", help="a strategy folder or bot:NAME; in place of the four of ours"
     )
     parser.add_argument("--cmd", action="append", default=[], metavar="PROGRAM", help="an ACPC program; repeatable")
-    parser.add_argument("--seconds", type=float, default=240, help="of solving hunl-medium")
-    parser.add_argument("--opponent-seconds", type=float, default=40, help="of solving each opponent")
-    parser.add_argument("--boards", type=int, default=60, help="of expectation, from both positions")
+    parser.add_argument("--nodes", default="3e9", help="of solving hunl-medium")
+    parser.add_argument("--opponent-nodes", default="1e9", help="of solving each opponent")
+    parser.add_argument("--boards", type=int, default=100, help="of expectation, from both positions")
     parser.add_argument(
         "--hands", type=int, default=100_000, help="from each side, against players that are no strategy"
     )
     parser.add_argument("--cmd-hands", type=int, default=3000, help="the same for programs, which play over TCP")
     parser.add_argument("--lbr-hands", type=int, default=4000, help="from each position; 0: no local best response")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
+    add_save(parser)
     return parser.parse_args()
 
 
@@ -90,19 +103,19 @@ def opponents_of(arguments: argparse.Namespace, work: Path) -> dict[str, str]:
     if arguments.opponent:
         return {Path(name).name: name if name.startswith("bot:") else f"strategy:{name}" for name in arguments.opponent}
     for name, (config, options) in SOLVED.items():
-        solve(config, work / name.replace(" ", "-"), arguments.opponent_seconds, options)
+        solve(config, work / name.replace(" ", "-"), arguments.opponent_nodes, options)
     found = {name: f"strategy:{work / name.replace(' ', '-')}" for name in SOLVED}
     return {**found, "bot:strength": "bot:strength"}
 
 
-def compare(strategy: Path, players: Sequence[str], *options: str) -> list[dict[str, Any]]:
+def compare(strategy: Path, players: Sequence[str], folder: Path, *options: str) -> dict[str, Any] | None:
+    """A comparison kept in its folder: cells that are there already are not played again."""
     if not players:
-        return []
+        return None
     named = [word for player in players for word in ("--opponents", player)]
     variants = ",".join((*VARIANTS, *FAMILY))
-    result = foldwise("compare", str(strategy), *named, "--variants", variants, "--no-exploitability", *options)
-    rows: list[dict[str, Any]] = result["rows"]
-    return rows
+    kept = ["-o", str(folder), *(["--resume"] if (folder / "cells").exists() else [])]
+    return foldwise("compare", str(strategy), *named, "--variants", variants, "--no-exploitability", *kept, *options)
 
 
 def measure(arguments: argparse.Namespace, strategy: Path, opponents: dict[str, str]) -> tuple[list[str], list[Row]]:
@@ -111,18 +124,35 @@ def measure(arguments: argparse.Namespace, strategy: Path, opponents: dict[str, 
     others = {name: player for name, player in opponents.items() if name not in strategies}
     programs = {f"cmd:{program}": f"cmd:{program}" for program in arguments.cmd}
     lbr = ["--lbr", "--lbr-hands", str(arguments.lbr_hands)] if arguments.lbr_hands else []
-    parts = [
-        compare(strategy, list(strategies.values()), "--score", "expectation", "--boards", str(arguments.boards), *lbr),
-        compare(strategy, list(others.values()), "--hands", str(arguments.hands)),
-        compare(strategy, list(programs.values()), "--hands", str(arguments.cmd_hands), "--over", "tcp"),
+    work = arguments.output / "brown_2015_table_2"
+    boards = ["--score", "expectation", "--boards", str(arguments.boards)]
+    played = [
+        compare(strategy, list(strategies.values()), work / "by-expectation", *boards, *lbr),
+        compare(strategy, list(others.values()), work / "by-chips", "--hands", str(arguments.hands)),
+        compare(
+            strategy, list(programs.values()), work / "programs", "--hands", str(arguments.cmd_hands), "--over", "tcp"
+        ),
     ]
+    parts = [part for part in played if part is not None]
     rows = []
     for index, variant in enumerate((*VARIANTS, *FAMILY)):
-        entries = [part[index] for part in parts if part]
+        entries = [part["rows"][index] for part in parts]
         cells = [(cell["mean_mbb"], cell["ci95_mbb"]) for entry in entries for cell in entry["results"]]
         known = entries[0].get("lbr_mbb")
-        rows.append(Row(variant, cells, None if known is None else (known, entries[0]["lbr_ci95_mbb"])))
+        lost = None if known is None else (known, entries[0]["lbr_ci95_mbb"])
+        over = {b: difference(parts, a, b) for a, b in DIFFERENCES if a == variant}
+        rows.append(Row(variant, cells, lost, over))
     return [*strategies, *others, *programs], rows
+
+
+def difference(parts: Sequence[dict[str, Any]], a: str, b: str) -> list[tuple[float, float]]:
+    """What a wins more than b on the same deals, by opponent."""
+    cells = []
+    for part in parts:
+        entry = next(found for found in part["differences"] if {found["a"], found["b"]} == {a, b})
+        sign = 1.0 if entry["a"] == a else -1.0
+        cells += [(sign * cell["mean_mbb"], cell["ci95_mbb"]) for cell in entry["results"]]
+    return cells
 
 
 def table_lines(names: Sequence[str], rows: Sequence[Row]) -> list[list[str]]:
@@ -182,6 +212,34 @@ def draw(path: Path, names: Sequence[str], rows: Sequence[Row]) -> None:
     pyplot.close(figure)
 
 
+def save_records(arguments: argparse.Namespace, names: Sequence[str], rows: Sequence[Row]) -> None:
+    """The table beside the paper's, and the differences on the same deals."""
+    strategy = "hunl-medium" if arguments.strategy is None else arguments.strategy.name
+    how = (
+        f"{strategy}, mbb/h; strategies by expectation on {arguments.boards:,} boards, others in chips over "
+        f"{2 * arguments.hands:,} duplicate hands"
+    )
+    lbr = f"; what local best response (fcpa from the turn, {2 * arguments.lbr_hands:,} hands) wins of each"
+    of_paper = ["paper's O1", "paper's O2", "paper's average"]
+    columns = ["variant", *names, "average", "minimum", "loses to lbr", *of_paper]
+    lines: list[list[Cell]] = []
+    for row in rows:
+        paper = PAPER.get(row.variant)
+        theirs: list[Cell] = [None, None, None] if paper is None else [paper[0], paper[1], paper[2]]
+        ours = [round(row.average), round(row.minimum), None if row.lbr is None else rounded(row.lbr)]
+        lines.append([row.variant, *map(rounded, row.cells), *ours, *theirs])
+    save("brown_2015_table_2_opponents", f"Table 2 in one command: post-processing of {how}{lbr}", columns, lines, 1)
+    gains: list[list[Cell]] = [
+        [f"{row.variant} over {other}", *map(rounded, cells)] for row in rows for other, cells in row.over.items()
+    ]
+    title = f"What one rule wins more than another on the same deals: {how}"
+    save("brown_2015_table_2_differences", title, ["rules", *names], gains, 1)
+
+
+def rounded(cell: tuple[float, float]) -> tuple[int, int]:
+    return round(cell[0]), round(cell[1])
+
+
 def main() -> None:
     arguments = read_arguments()
     work = arguments.output / "brown_2015_table_2"
@@ -189,13 +247,16 @@ def main() -> None:
     opponents = opponents_of(arguments, work)
     strategy = arguments.strategy or work / "hunl-medium"
     if arguments.strategy is None:
-        solve(ROOT / "configs" / "hunl-medium.toml", strategy, arguments.seconds, [])
+        solve(ROOT / "configs" / "hunl-medium.toml", strategy, arguments.nodes, [])
     names, rows = measure(arguments, strategy, opponents)
     lines = table_lines(names, rows)
     print_table(lines)
     with (arguments.output / "brown_2015_table_2.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(lines)
     draw(arguments.output / "brown_2015_table_2.png", names, rows)
+    if arguments.save:
+        save_records(arguments, names, rows)
+        draw(ROOT / "docs" / "pictures" / "brown-table-2.png", names, rows)
 
 
 if __name__ == "__main__":

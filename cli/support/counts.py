@@ -4,6 +4,11 @@ from foldwise.cli.support.output import stderr
 from foldwise.game.errors import DefinitionError
 
 
+def counted_by(score: str) -> str:
+    """The option that says how much is played."""
+    return "--boards" if score == "expectation" else "--hands"
+
+
 def hands_or_boards(hands: int | None, boards: int | None, score: str, default: int) -> int:
     """Hands from each side, or boards. Each has its own option; --hands for boards still works, with a note."""
     if boards is not None and score != "expectation":

@@ -56,6 +56,10 @@ def plus_minus(mean: float, half_width: float) -> str:
 
 
 _TERMINAL_SECONDS, _LINE_SECONDS = 0.2, 10.0
+_LEAST_SHARE = (
+    0.0005  # done before the pace says anything: the first steps are small, and a kernel may be compiled in them
+)
+_BAR_COLUMNS = 60  # a narrower terminal has room for words and numbers only
 
 
 class ProgressLine:
@@ -98,7 +102,7 @@ class ProgressLine:
         if self._first is None or self._share <= 0.0:
             return ""
         start, before = self._first
-        if self._share <= before:
+        if self._share - before < _LEAST_SHARE:
             return f"{100 * self._share:.0f}%"
         seconds = (now - start) * (1.0 - self._share) / (self._share - before)
         return f"{100 * self._share:.0f}%, {_duration(seconds)} left"
@@ -114,7 +118,7 @@ class ProgressLine:
                     markup=False,
                     table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
                 ),
-                BarColumn(bar_width=20),
+                *([BarColumn(bar_width=20)] if self._console.width >= _BAR_COLUMNS else []),
                 TextColumn("{task.fields[left]}", markup=False, table_column=Column(no_wrap=True)),
                 console=self._console,
                 transient=True,

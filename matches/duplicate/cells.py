@@ -43,7 +43,7 @@ class CellStore:
         return values
 
     def _path(self, first: PlayerSpec, second: PlayerSpec) -> Path:
-        players = [[str(replace(player, alias="")), _contents(player)] for player in (first, second)]
+        players = [[str(replace(player, alias="")), contents_of(player)] for player in (first, second)]
         text = json.dumps([players, self._conditions], sort_keys=True)
         return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npy"
 
@@ -66,8 +66,8 @@ def read_cell(path: Path, num_pairs: int | None = None) -> Float:
     return values
 
 
-def _contents(player: PlayerSpec) -> str:
-    """A hash of the strategy's content: after more solving it is another player under the same name."""
+def contents_of(player: PlayerSpec) -> str:
+    """A hash of the strategy's content: after more solving it is another player under the same name. Empty for others."""
     if player.kind != PlayerKind.STRATEGY:
         return ""
     return Strategy(player.folder).manifest.arrays["probabilities"].xxh3

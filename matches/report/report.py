@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.plan import PLAN_FILE, RESULT_FILE, MatchPlan, Run, load_plan
+from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE, RESULT_FILE, MatchPlan, Run, load_plan
 from foldwise.matches.report.duel import DUEL_FILE, duel_logs, load_duel
 from foldwise.matches.report.explanations import (
     Explained,
@@ -34,7 +34,6 @@ from foldwise.matches.table.log import hand_number, line_values, parse_state_lin
 
 COMPARISON_FILE = "comparison.json"
 TOURNAMENT_FILE = "tournament.json"
-MATCHES_FOLDER = "matches"  # of a comparison or tournament that kept its logs
 _LEAST_HANDS = 10  # to replay, of each of its matches
 _CURVE_POINTS = 300
 

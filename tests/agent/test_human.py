@@ -22,7 +22,7 @@ from foldwise.agent.human import HandEnd, HumanPlayer, SeatLeftError, Turn, pars
 from foldwise.agent.reading.typed_state import typed_state
 from foldwise.cli.main import main
 from foldwise.cli.support.terminal_table import TerminalTable, cards_markup, read_keyboard
-from foldwise.game.betting import RAISE, Action
+from foldwise.game.betting import CALL_ACTION, FOLD_ACTION, RAISE, Action
 from foldwise.game.cards import parse_cards
 from foldwise.game.errors import FormatError
 from foldwise.game.library import find_definition
@@ -173,6 +173,20 @@ async def test_leaving_the_table_ends_the_match(tmp_path):
     assert script.complaints == ["hint at 3", "why"]
     assert person.hands == 4
     assert person.total == sum(line_values(line)[number % 2] for number, line in enumerate(lines))
+
+
+def test_who_leaves_checks_while_it_is_free_and_folds_at_the_first_bet():
+    """No dealer takes a fold without a bet to face. What happens is said once; facing a bet there is nothing to say."""
+    script = Script(lambda turn: ["q"])
+    person = HumanPlayer(script)
+    assert person.choose(typed_state(HUNL, "r300c/", "AsKd2c", "QhQs")) == CALL_ACTION
+    assert person.choose(typed_state(HUNL, "r300c/cc/", "AsKd2c9h", "QhQs")) == CALL_ACTION
+    assert person.choose(typed_state(HUNL, "r300c/cc/cr900", "AsKd2c9h", "QhQs")) == FOLD_ACTION
+    assert len(script.turns) == 1
+    assert script.complaints == ["you leave: the rest of the hand is checked, and folded at the first bet"]
+    facing = Script(lambda turn: ["q"])
+    assert HumanPlayer(facing).choose(typed_state(HUNL, "r300", "", "QhQs")) == FOLD_ACTION
+    assert not facing.complaints
 
 
 def test_the_betting_in_words():

@@ -247,7 +247,7 @@ def test_compare_counts_the_same_hands_as_match(folders, capsys, tmp_path):
     (difference,) = result["differences"]
     assert difference["mean_mbb"] == pytest.approx(none["avg_mbb"] - purify["avg_mbb"])
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"cells", "comparison.json", "comparison.csv", "differences.csv", "comparison.png"}
+    assert names == {"asked.json", "cells", "comparison.json", "comparison.csv", "differences.csv", "comparison.png"}
 
 
 def test_variants_that_play_alike_differ_by_nothing(folders, capsys):

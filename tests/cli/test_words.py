@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,11 +132,15 @@ def test_pictures_of_runs_without_exploitability_show_the_regret(strategies, tmp
     assert not (tmp_path / "none.png").exists()
 
 
-@pytest.mark.parametrize("command", [["plot"], ["inspect", "--png"]])
+@pytest.mark.parametrize("command", [["plot", "-o"], ["inspect", "--png"], ["spot", "--png"]])
 def test_pictures_that_cannot_be_drawn(command, strategies, tmp_path, capsys):
-    name, *option = command
-    words = [name, strategies / "tiny", *(option or ["-o"]), tmp_path / "p.xyz"]
-    assert "ends with .png, .pdf, .svg" in refused(capsys, *words)
+    """Said before any work is done; nor is a picture replaced that is there already."""
+    name, option = command
+    words = [name, strategies / "tiny", option]
+    assert "ends with .png, .pdf, .svg" in refused(capsys, *words, tmp_path / "p.xyz")
+    (tmp_path / "p.png").write_text("mine")
+    assert "add --overwrite to replace it" in refused(capsys, *words, tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -194,16 +199,29 @@ def test_time_left_is_by_the_pace_of_this_run(monkeypatch):
     assert "too soon" not in file.getvalue()
 
 
-def test_the_bar_fits_the_terminal_and_clears_itself(monkeypatch):
+def test_no_time_is_foretold_from_the_first_steps(monkeypatch):
+    """Four iterations of millions, and a kernel compiled in them, would foretell days."""
     monkeypatch.setattr(ProgressLine, "silent", False)
-    line, file, clock = make_line(True, width=60)
+    line, file, clock = make_line(False)
+    for now, share in ((10.0, 0.13), (30.0, 0.130001), (41.0, 0.14)):
+        clock.now = now
+        line.update("going on", share)
+    assert file.getvalue().splitlines()[1:] == ["work: going on, 13%", "work: going on, 14%, 44 min left"]
+
+
+@pytest.mark.parametrize("width, bar", [(40, False), (60, True), (80, True)])
+def test_the_bar_fits_the_terminal_and_clears_itself(width, bar, monkeypatch):
+    """Words are cut, percent and time left never; a narrow terminal has no bar, so that words have room."""
+    monkeypatch.setattr(ProgressLine, "silent", False)
+    line, file, clock = make_line(True, width)
     for step in range(1, 4):
         clock.now = float(step)
-        line.update("words " * 30, step / 10)
-    drawn = Console(file=io.StringIO(), width=60)
-    drawn.print("x")
-    assert "30%, 7 s left" in file.getvalue()
-    assert "words words …" in file.getvalue() or "…" in file.getvalue()
+        line.update("10,000 iterations, " * 10, step / 10)
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue()))
+    assert max(map(len, lines)) <= width
+    assert lines[-1].endswith("30%, 7 s left")
+    assert lines[-1].startswith("work: 10,000 iter") and "…" in lines[-1]
+    assert ("━" in lines[-1]) == bar
     before = len(file.getvalue())
     ProgressLine.clear()
     assert "\x1b[2K" in file.getvalue()[before:]
@@ -274,7 +292,7 @@ def test_an_estimate_says_what_it_does(strategies, capsys, monkeypatch):
             pass
 
         def run(self, fingerprint, threads, listen, flops):
-            for done in range(1, flops + 1):
+            for done in range(1, 2 * flops + 1):  # of both players
                 listen(real_response.ResponseProgress(done, 3510, 600.0))
 
     monkeypatch.setattr(real_response, "RealResponse", Timed)
@@ -283,7 +301,7 @@ def test_an_estimate_says_what_it_does(strategies, capsys, monkeypatch):
     assert main(["exploitability", str(strategies / "tiny"), "--real-cards", "--estimate"]) == 0
     written = capsys.readouterr()
     assert "preparing the cards" in written.err
-    assert [f"{done} of 4 flops timed" in written.err for done in range(1, 5)] == [True] * 4
+    assert [f"{done} of 8 flops timed" in written.err for done in range(1, 9)] == [True] * 8
     assert "about 10.0 minutes" in written.out
 
 

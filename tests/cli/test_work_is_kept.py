@@ -57,6 +57,7 @@ def test_solve_keeps_a_finished_strategy(leduc, tmp_path, capsys):
         (["export", "LEDUC", "-o", "FILE"], "rows.csv"),
         (["plot", "LEDUC", "-o", "FILE"], "curve.png"),
         (["convert", "LOG", "FILE"], "hands.phhs"),
+        (["report", "LOG", "--game", "hunl", "-o", "FILE"], "page.html"),
     ],
 )
 def test_files_are_not_replaced_unasked(command, output, leduc, tmp_path, capsys):
@@ -102,7 +103,7 @@ def test_compare_keeps_its_result_and_goes_on_from_its_cells(leduc, tmp_path, ca
     assert replaced["rows"] == whole["rows"]
 
 
-def test_tournament_goes_on_and_knows_other_conditions(leduc, tmp_path, capsys, monkeypatch):
+def test_tournament_goes_on_and_refuses_other_conditions(leduc, tmp_path, capsys, monkeypatch):
     from foldwise.matches.duplicate.comparison import Table
 
     words = ["tournament", leduc, "bot:call", "bot:random", "--game", "leduc", "-o", tmp_path / "t"]
@@ -112,8 +113,53 @@ def test_tournament_goes_on_and_knows_other_conditions(leduc, tmp_path, capsys, 
     monkeypatch.setattr(Table, "_play", lambda *given: played.append(given[1:]) or play(*given))
     assert result(capsys, *words, "--hands", 100, "--resume")["cells"] == first["cells"]
     assert not played
-    result(capsys, *words, "--hands", 120, "--resume")  # other cells: none of the kept ones is reused
-    assert len(played) == 3
+    before = (tmp_path / "t" / "tournament.json").read_bytes()
+    err = refused(capsys, *words, "bot:raise", "--hands", 120, "--seed", 3, "--resume")
+    assert "bot:call and bot:random and bot:raise, there strategy:" in err
+    assert "; --hands 120, there 100; --seed 3, there 0): repeat the original command with --resume" in err
+    assert (tmp_path / "t" / "tournament.json").read_bytes() == before
+    assert not played
+
+
+def test_a_resumed_comparison_is_the_one_in_the_folder(leduc, tmp_path, capsys):
+    """What differs is named and nothing is replaced; what was not asked for before may be added."""
+    folder = tmp_path / "c"
+    words = ["compare", leduc, "--variants", "none,purify", "--hands", 50, "-o", folder]
+    first = result(capsys, *words, "--opponents", "bot:call")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert set(before) == {"asked.json", "comparison.json", "comparison.csv", "differences.csv", "comparison.png"}
+    for changed, said in (
+        (["--opponents", "bot:random"], "(--opponents bot:random, there bot:call)"),
+        (["--opponents", "bot:call", "bot:random"], "(--opponents bot:call and bot:random, there bot:call)"),
+        (["--opponents", "bot:call", "--variants", "none"], "(--variants none, there none and purify)"),
+        (["--opponents", "bot:call", "--hands", 60], "(--hands 60, there 50)"),
+        (["--opponents", "bot:call", "--no-exploitability"], "(--exploitability not asked for, there True)"),
+    ):
+        assert said in refused(capsys, *words, *changed, "--resume")
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    lbr = [*words, "--opponents", "bot:call", "--lbr", "--lbr-hands", 10, "--resume"]
+    again = result(capsys, *lbr)
+    assert [row["avg_mbb"] for row in again["rows"]] == [row["avg_mbb"] for row in first["rows"]]
+    assert "lbr_mbb" in again["rows"][0]
+    assert "--lbr-hands not asked for, there 10" in refused(capsys, *words, "--opponents", "bot:call", "--resume")
+
+
+def test_a_strategy_solved_further_is_another_one(leduc, tmp_path, capsys):
+    """Under the same name; an older folder that does not say what it compared is not replaced either."""
+    run, folder = tmp_path / "run", tmp_path / "c"
+    shutil.copytree(leduc, run)
+    words = ["compare", run, "--opponents", "bot:call", "--variants", "none", "--hands", 20, "-o", folder]
+    result(capsys, *words)
+    result(capsys, "solve", LEDUC, "-o", run, "--sampler", "cfr+", "--iterations", 35, "--resume")
+    err = refused(capsys, *words, "--resume")
+    assert "(strategy strategy:" in err
+    assert err.count(", contents ") == 2
+    (folder / "asked.json").write_text("{")
+    assert "is damaged: it is not JSON" in refused(capsys, *words, "--resume")
+    (folder / "asked.json").unlink()
+    assert "asked.json is missing" in refused(capsys, *words, "--resume")
+    (folder / "comparison.json").unlink()  # interrupted, and cells are named by what they hold
+    assert result(capsys, *words, "--resume")["rows"]
 
 
 def test_a_damaged_cell_is_named(tmp_path):

@@ -113,7 +113,18 @@ def test_cells_and_results(tmp_path, capsys):
     assert main(["tournament", *words]) == 0
     capsys.readouterr()
     whole = verify(tmp_path / "tournament", capsys)
-    assert whole["ok"] and (whole["kind"], whole["files"]) == ("tournament", 2)
+    assert whole["ok"] and (whole["kind"], whole["files"]) == ("tournament", 4)
+    table = tmp_path / "tournament" / "tournament.csv"
+    written = table.read_bytes()
+    table.write_bytes(written.replace(b"60", b"61"))
+    (problem,) = verify(tmp_path / "tournament", capsys)["problems"]
+    assert "tournament.csv' is damaged" in problem and "--resume" in problem
+    table.unlink()
+    (problem,) = verify(tmp_path / "tournament", capsys)["problems"]
+    assert "tournament.csv' is missing" in problem
+    assert main(["tournament", *words, "--resume"]) == 0
+    capsys.readouterr()
+    assert table.read_bytes() == written and verify(tmp_path / "tournament", capsys)["ok"]
     (cell,) = (tmp_path / "tournament" / "cells").glob("*.npy")
     content = bytearray(cell.read_bytes())
     content[-30] ^= 1  # in the middle of a value
@@ -125,6 +136,41 @@ def test_cells_and_results(tmp_path, capsys):
     (tmp_path / "tournament" / "tournament.json").write_text("{")
     found = verify(tmp_path / "tournament", capsys)
     assert found["kind"] == "tournament" and "is not JSON" in found["problems"][0]
+
+
+def test_what_a_comparison_keeps(run, tmp_path, capsys):
+    """Its tables, its cells, every hand of the matches in it; and an interrupted one is known for what it is."""
+    folder = tmp_path / "c"
+    words = [str(run), "--opponents", "bot:call", "--variants", "none", "--hands", "30", "--logs", "-o", str(folder)]
+    assert main(["compare", *words]) == 0
+    capsys.readouterr()
+    whole = verify(folder, capsys)
+    assert whole["ok"] and whole["kind"] == "comparison"
+    assert whole["files"] == 8  # result, asked, two tables, a cell, a plan and its two logs
+    for name in ("comparison.csv", "differences.csv", "asked.json"):
+        damaged = tmp_path / f"damaged-{name}"
+        shutil.copytree(folder, damaged)
+        (damaged / name).write_bytes((damaged / name).read_bytes().replace(b"a", b"b", 1))
+        assert any(name in problem for problem in verify(damaged, capsys)["problems"]), name
+    (log,) = (folder / "matches" / "000").glob("*.AB.log")
+    log.write_text(log.read_text().replace("bot.call", "bot.cell", 1))
+    assert any(log.name in problem for problem in verify(folder, capsys)["problems"])
+    (folder / "comparison.json").unlink()
+    found = verify(folder, capsys)
+    assert found["kind"] == "comparison or tournament"
+    assert any("it is not finished, continue with --resume" in problem for problem in found["problems"])
+
+
+def test_tables_named_by_a_stranger(tmp_path, capsys):
+    (tmp_path / "c").mkdir()
+    for tables, expected in (
+        ({"../x.csv": "0"}, "leads out"),
+        ([1], "expected checksums"),
+        ({"a\0b": "0"}, "is missing"),
+    ):
+        write_checked(tmp_path / "c" / "comparison.json", {"tables": tables})
+        (problem,) = verify(tmp_path / "c", capsys)["problems"]
+        assert expected in problem
 
 
 @pytest.mark.parametrize("command", ["match", "tournament", "compare"])
