@@ -335,6 +335,7 @@ def _draw(path: Path, systems: Sequence[System], factor: float, stages: Sequence
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    cores = sorted({system.cores for system in systems})
     figure, panels = pyplot.subplots(len(OPPONENTS), 2, figsize=(10, 7.5), sharey="row", layout="constrained")
     for row, opponent in zip(panels, OPPONENTS):
         for axes, is_cores in zip(row, (False, True)):
@@ -346,6 +347,9 @@ def _draw(path: Path, systems: Sequence[System], factor: float, stages: Sequence
             axes.set(
                 xscale="log", xlabel="core-seconds" if is_cores else "solving time, s", title=f"against {opponent}"
             )
+            ticks = sorted({60.0 * m / factor * c for m in MINUTES for c in (cores if is_cores else (1,))})
+            axes.set_xticks(ticks, [f"{seconds:g}" for seconds in ticks])
+            axes.minorticks_off()
             axes.grid(True, alpha=0.2)
         row[0].set_ylabel("mbb per hand")
     panels[0][0].legend()
