@@ -81,12 +81,12 @@ class RootMatch:
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         rng = np.random.default_rng((self.seed, root.number))
         rivers = rng.choice(unseen(root.board), self.rivers, replace=False).tolist()
-        walk = _Walk(agents, root.number, rivers, self.least * mass * root.betting.max_spent, rng)
+        walk = _RootWalk(agents, root.number, rivers, self.least * mass * root.betting.max_spent, rng)
         return walk.value(root.betting, root.board, root.ranges) / mass
 
 
 @dataclass
-class _Walk:
+class _RootWalk:
     """One root, for two agents."""
 
     agents: Agents
