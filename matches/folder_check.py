@@ -22,10 +22,12 @@ from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.matches.duplicate.asked import ASKED_FILE, REMEDY
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
 from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, read_job
-from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE, RESULT_FILE, load_plan
+from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE, RESULT_FILE, MatchPlan, load_plan
 from foldwise.matches.result_file import check_result, read_object
+from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.lbr_run import LBR_FILE
 from foldwise.matches.scoring.log_scores import check_values
+from foldwise.matches.scoring.scorers import boards_path, read_boards
 from foldwise.matches.table.hand import score_line
 from foldwise.matches.table.log import (
     LOG_ENCODING,
@@ -157,17 +159,32 @@ def _check_logs(check: FolderCheck, path: Path) -> None:
     plan = load_plan(path.parent)
     definition = parse_definition(plan.definition, source=str(path))
     for index in range(plan.repeat):
+        if SCORES[plan.score].board_values:  # its hands are not played: it has values of boards in place of logs
+            _check_boards(check, boards_path(plan, path.parent, index), plan)
+            continue
         for run in plan.runs(index):
             log = run.log_path(path.parent)
-            if not log.exists():
-                if plan.until_ci_mbb is None:
-                    check.problems.append(f"{str(log)!r} is missing: the match is not finished, continue with --resume")
+            if not _is_there(check, log, plan):
                 continue
-            check.files.add(log)
             wrong = _wrong_hands(log, definition)
             check.problems += [f"{str(log)!r}: {text}" for text in wrong]
             if not wrong and not is_complete(log):
                 check.problems.append(f"{str(log)!r} does not end with a score: the match is not finished")
+
+
+def _is_there(check: FolderCheck, path: Path, plan: MatchPlan) -> bool:
+    """Whether a file of a match is there; it must be, unless the match ends when its interval is narrow enough."""
+    if path.exists():
+        check.files.add(path)
+        return True
+    if plan.until_ci_mbb is None:
+        check.problems.append(f"{str(path)!r} is missing: the match is not finished, continue with --resume")
+    return False
+
+
+def _check_boards(check: FolderCheck, path: Path, plan: MatchPlan) -> None:
+    if _is_there(check, path, plan):
+        check.attempt(partial(read_boards, path, plan.hands))
 
 
 def _wrong_hands(log: Path, definition: GameDefinition) -> list[str]:

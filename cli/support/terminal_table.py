@@ -152,7 +152,7 @@ class TerminalTable:
         said = spoken_actions(state.betting, seat_names(len(state.hole_cards), state.position, YOU))
         before = said[-1].replace(f"{YOU} ", "", 1) if said else "the blinds"
         reached = "" if decision.reached else ", never reached by the solver"
-        exact = decision.abstract_betting == state.betting.betting_text()
+        exact = self._limit or decision.abstract_betting == state.betting.betting_text()  # in limit, no other size
         read = "" if exact else f", read as {decision.abstract_betting or 'the start'}"
         self._screen.print(
             f"  [dim]{who} with {cards_markup(parse_cards(decision.hand))} on the {self._streets[state.betting.round]} "

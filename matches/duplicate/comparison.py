@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NotRequired, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, Translation
@@ -34,6 +35,7 @@ from foldwise.matches.statistics import Estimate, estimate, pair_values
 from foldwise.search.players import is_searching, make_player
 
 Listener = Callable[[str, float], None]  # what was done, and the share of all matches
+ShareListener = Callable[[float], None]  # the share of one cell that is done
 CellListener = Callable[[int, int, Float], None]  # variant, opponent, and the values of the pairs
 
 
@@ -64,22 +66,24 @@ class Table:
             score=self.score,
         )
 
-    def pairs(self, first: PlayerSpec, second: PlayerSpec) -> Float:
+    def pairs(self, first: PlayerSpec, second: PlayerSpec, listen: ShareListener = lambda share: None) -> Float:
         """What `first` wins per hand in each pair, in chips, by the comparison's way of scoring."""
         if self.cells is not None:
-            return self.cells.pairs(first, second, lambda: self._play(first, second))
-        return self._play(first, second)
+            return self.cells.pairs(first, second, lambda: self._play(first, second, listen))
+        return self._play(first, second, listen)
 
-    def _play(self, first: PlayerSpec, second: PlayerSpec) -> Float:
+    def _play(self, first: PlayerSpec, second: PlayerSpec, listen: ShareListener) -> Float:
         plan = self.plan(first, second)
         board_values = SCORES[self.score].board_values
         if board_values:
             score = load_score(board_values)
-            values = score(self.definition, plan.players, self.seed, self.hands, self.jobs, lambda _: None)
+            values = score(
+                self.definition, plan.players, self.seed, self.hands, self.jobs, lambda done: listen(done / self.hands)
+            )
             return np.asarray(values.mean(axis=1))
         in_engine = plan.over == "memory" and not any(map(is_searching, plan.players))
         if in_engine and self.folder is None and self.score == "chips":
-            return self._pairs_in_memory(plan)
+            return self._pairs_in_memory(plan, listen)
         with ExitStack() as stack:
             played = plan.model_copy(update={"score": "chips"})  # scored below, from the logs
             if self.folder is not None:
@@ -87,7 +91,7 @@ class Table:
             else:
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="foldwise-compare-"))) / "match"
                 create_folder(folder, played)
-            result = play_match(played, folder, self.jobs, lambda *_: None)
+            result = play_match(played, folder, self.jobs, lambda _, share: listen(share))
             if result["faults"]:
                 fault = result["first_fault"].partition("\n")[0]
                 raise DefinitionError(
@@ -107,12 +111,16 @@ class Table:
         create_folder(folder, plan)
         return folder
 
-    def _pairs_in_memory(self, plan: MatchPlan) -> Float:
-        tables = []
+    def _pairs_in_memory(self, plan: MatchPlan, listen: ShareListener) -> Float:
+        tables: list[npt.NDArray[np.int64]] = []
+
+        def hands_done(done: int) -> None:
+            listen((len(tables) * plan.hands + done) / (2 * plan.hands))
+
         for run in plan.runs(0):
             players = tuple(make_player(spec, seed) for spec, seed in zip(run.players(), run.player_seeds()))
             _check_compiled(players)
-            tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs))
+            tables.append(play_values(self.definition, players, run.seed, plan.hands, self.jobs, hands_done))
         return np.asarray(pair_values(*tables).mean(axis=1))
 
     def estimate(self, pairs: Float) -> Estimate:
@@ -156,6 +164,22 @@ class Comparison:
     hands_per_second: float
 
 
+class _CellProgress:
+    """Reports how far a cell is as a share of all cells, with its rate."""
+
+    def __init__(self, table: Table, text: str, number: int, num_cells: int, listen: Listener):
+        boards = bool(SCORES[table.score].board_values)
+        self._count, self._unit = (table.hands, "boards") if boards else (2 * table.hands, "hands")
+        self._text, self._number, self._num_cells, self._listen = text, number, num_cells, listen
+        self._start = time.monotonic()
+        self.update(0.0)
+
+    def update(self, share: float) -> None:
+        seconds = time.monotonic() - self._start
+        rate = f", {share * self._count / seconds:,.0f} {self._unit}/s" if share > 0.0 and seconds > 0.0 else ""
+        self._listen(f"{self._text}{rate}", (self._number + share) / self._num_cells)
+
+
 def compare(
     table: Table,
     folder: Path,
@@ -171,8 +195,10 @@ def compare(
     pairs = np.empty((len(variants), len(players), table.hands))
     for i, variant in enumerate(variants):
         for j, player in enumerate(players):
-            listen(f"{variant} against {player.short()}", (i * len(players) + j) / (len(variants) * len(players)))
-            pairs[i, j] = table.pairs(variant_player(folder, variant, translation), player)
+            progress = _CellProgress(
+                table, f"{variant} against {player.short()}", i * len(players) + j, len(variants) * len(players), listen
+            )
+            pairs[i, j] = table.pairs(variant_player(folder, variant, translation), player, progress.update)
             if listen_cells is not None:
                 listen_cells(i, j, pairs[i, j])
     return comparison_of(table, variants, players, pairs, time.monotonic() - start)
@@ -304,8 +330,8 @@ def cross_table(table: Table, players: Sequence[PlayerSpec | str], listen: Liste
     cells: list[list[Estimate | None]] = [[None] * len(players) for _ in players]
     meetings = list(combinations(range(len(players)), 2))
     for done, (i, j) in enumerate(meetings):
-        listen(f"{specs[i].short()} against {specs[j].short()}", done / len(meetings))
-        result = table.estimate(table.pairs(specs[i], specs[j]))
+        progress = _CellProgress(table, f"{specs[i].short()} against {specs[j].short()}", done, len(meetings), listen)
+        result = table.estimate(table.pairs(specs[i], specs[j], progress.update))
         cells[i][j] = result
         cells[j][i] = Estimate(-result.mean_mbb, result.ci95_mbb, result.sd_mbb, result.count)
     return cells

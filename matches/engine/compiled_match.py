@@ -5,7 +5,7 @@ Strategies and built-in bots at a two-player table are played by a compiled engi
 
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,16 +166,24 @@ def is_compiled(players: tuple[Player, ...], definition: GameDefinition) -> bool
 
 
 def play_values(
-    definition: GameDefinition, players: tuple[Player, ...], seed: int, num_hands: int, threads: int
+    definition: GameDefinition,
+    players: tuple[Player, ...],
+    seed: int,
+    num_hands: int,
+    threads: int,
+    listen: Callable[[int], None] = lambda done: None,
 ) -> npt.NDArray[np.int64]:
-    """[hands, 2]: what each seat wins in each hand of a match in memory, without a log."""
+    """[hands, 2]: what each seat wins in each hand of a match in memory, without a log; `listen` hears how many are done."""
     check_playable(definition)
     table = CompiledTable(players, definition)
     cards = Shoe(definition, seed).cards(num_hands)
     starts = range(0, num_hands, _VALUES_BLOCK_HANDS)
     with ThreadPoolExecutor(threads) as pool:
-        blocks = pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts)
-        return np.concatenate(list(blocks))
+        blocks = []
+        for block in pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts):
+            blocks.append(block)
+            listen(sum(map(len, blocks)))
+        return np.concatenate(blocks)
 
 
 def play_in_memory(

@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from foldwise.abstraction.storage.array_store import map_file
-from foldwise.abstraction.storage.whole_file import bytes_written_whole
+from foldwise.abstraction.storage.checked_values import read_values, write_values
 from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec
 from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer, make_strategy_player, parse_postprocess
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition
-from foldwise.game.errors import DefinitionError, FormatError
+from foldwise.game.errors import DefinitionError
 from foldwise.matches.engine.compiled_match import play_values
 from foldwise.matches.plan import MatchPlan, Run
 from foldwise.matches.results import Effort, MatchResult, match_result, narrow_enough
@@ -157,7 +156,7 @@ def score_boards(
     chips: list[Float] = []
     while len(matches) < plan.repeat and not narrow_enough(plan, matches, definition.big_blind):
         index = len(matches)
-        path = folder / f"{index:04d}.{plan.score}.npy"
+        path = boards_path(plan, folder, index)
         seed = (plan.seed + index) % 2**32
         if not path.exists():
 
@@ -166,20 +165,20 @@ def score_boards(
                 listen(f"{boards} boards", boards / (plan.hands * plan.repeat))
 
             values = board_values(definition, plan.players, seed, plan.hands, threads, tell)
-            with bytes_written_whole(path) as file:
-                np.save(file, values)
-        matches.append(_read_boards(path, plan.hands))
+            write_values(path, values)
+        matches.append(read_boards(path, plan.hands))
         chips.append(_played(plan, definition, index, threads))
     return match_result(plan, definition, matches, chips, Effort(time.monotonic() - start))
 
 
-def _read_boards(path: Path, hands: int) -> Float:
+def boards_path(plan: MatchPlan, folder: Path, index: int) -> Path:
+    """The values of the boards of a plan's match, where hands are not played."""
+    return folder / f"{index:04d}.{plan.score}.npy"
+
+
+def read_boards(path: Path, hands: int) -> Float:
     """[hands, 2]: the values of a match's boards, as `score_boards` keeps them."""
-    remedy = "remove it, and resume the match"
-    values: Float = np.array(map_file(path, remedy))
-    if values.shape != (hands, 2) or values.dtype.kind != "f" or not np.isfinite(values).all():
-        raise FormatError(f"{str(path)!r} is damaged (it holds {values.shape}, expected finite {(hands, 2)}): {remedy}")
-    return values
+    return read_values(path, (hands, 2), "remove it, and resume the match")
 
 
 def _played(plan: MatchPlan, definition: GameDefinition, index: int, threads: int) -> Float:

@@ -1,5 +1,6 @@
 """Messages that help: conditions that match nothing, options without effect, typing errors, progress."""
 
+import contextlib
 import errno
 import io
 import json
@@ -228,6 +229,31 @@ def test_the_bar_fits_the_terminal_and_clears_itself(width, bar, monkeypatch):
     assert not ProgressLine._shown
 
 
+@pytest.mark.parametrize("score, unit", [("chips", "hands/s"), ("expectation", "boards/s")])
+def test_a_comparison_says_how_far_its_cell_is(score, unit, strategies):
+    """A long cell is not silent: shares grow within it, with the rate."""
+    from foldwise.agent.player_spec import parse_player
+    from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.duplicate.comparison import Table, compare, cross_table
+
+    folder = strategies / ("leduc" if score == "chips" else "tiny")  # Leduc's few boards are scored in one go
+    definition = OpenStrategy(folder).definition
+    hands = 12_000 if score == "chips" else 12
+    table = Table(game="any", definition=definition, hands=hands, seed=1, over="memory", jobs=1, score=score)
+    for work in (
+        lambda listen: compare(table, folder, ["none"], [parse_player(f"strategy:{folder}")], listen),
+        lambda listen: cross_table(table, [f"strategy:{folder}", f"strategy:{folder}|purify"], listen),
+    ):
+        said = []
+        work(lambda text, share, said=said: said.append((text, share)))
+        shares = [share for _, share in said]
+        assert shares[0] == 0.0
+        assert shares == sorted(shares)
+        assert shares[-1] == pytest.approx(1.0)
+        assert any(0.0 < share < 1.0 for share in shares)
+        assert unit in said[-1][0]
+
+
 def test_progress_is_silent_under_json(monkeypatch):
     monkeypatch.setattr(ProgressLine, "silent", True)
     line, file, clock = make_line(False)
@@ -239,9 +265,14 @@ def test_progress_is_silent_under_json(monkeypatch):
 
 def test_a_full_disk_names_the_file(strategies, tmp_path, capsys, monkeypatch):
     if Path("/dev/full").exists():
+        log = LogFile(Path("/dev/full"), append=False)
         with pytest.raises(OSError, match="No space left") as error:
-            LogFile(Path("/dev/full"), append=False).write("x\n")
+            log.write("x\n")
         assert error.value.filename == "/dev/full"
+        with contextlib.suppress(
+            OSError
+        ):  # it has no room for what it holds; from Python 3.13 on it would say so later
+            log.close()
     with pytest.raises(OSError, match="No space left") as error, Naming(tmp_path / "a"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert error.value.filename == str(tmp_path / "a")

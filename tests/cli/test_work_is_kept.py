@@ -82,11 +82,11 @@ def test_compare_keeps_its_result_and_goes_on_from_its_cells(leduc, tmp_path, ca
     played = []
     play = Table._play
 
-    def counted(table, first, second):
+    def counted(table, first, second, listen):
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(second)
-        return play(table, first, second)
+        return play(table, first, second, listen)
 
     monkeypatch.setattr(Table, "_play", counted)
     assert main([*map(str, words), "-o", str(tmp_path / "broken")]) == 130

@@ -88,6 +88,27 @@ def test_a_match(match, tmp_path, capsys):
     assert "is missing" in verify(tmp_path / "lost", capsys)["problems"][0]
 
 
+def test_a_match_by_expectation(run, tmp_path, capsys):
+    """No hand is played: the values of the boards are what is checked."""
+    folder = tmp_path / "m"
+    player = f"strategy:{run}"
+    assert main(["match", player, player, "--score", "expectation", "--boards", "5", "-o", str(folder)]) == 0
+    capsys.readouterr()
+    whole = verify(folder, capsys)
+    assert whole["ok"] and (whole["kind"], whole["files"]) == ("match", 3)
+    (values,) = folder.glob("*.npy")
+    content = bytearray(values.read_bytes())
+    content[-30] ^= 1  # in the middle of a value
+    values.write_bytes(content)
+    (problem,) = verify(folder, capsys)["problems"]
+    assert values.name in problem and "checksum" in problem
+    assert main(["match", "-o", str(folder), "--resume"]) == 2
+    assert "its checksum is another" in capsys.readouterr().err
+    values.unlink()
+    (problem,) = verify(folder, capsys)["problems"]
+    assert "not finished" in problem
+
+
 def test_a_comparison(tmp_path, capsys):
     players = [PlayerName(bot="call")], [PlayerName(bot="fold")]
     job = Job(
