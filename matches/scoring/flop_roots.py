@@ -1,10 +1,10 @@
 """What the search of a flop is worth, by flop roots: the value of a whole flop over all hands, with tables behind it.
 
 The blueprint plays itself to the flop. One seat then plays the flop's solution, the other the table's rows, and both go on
-with their tables behind it, on turns and rivers that the solve has not seen: what the solution wins more than the table's
-rows in its place. Beside it, what a best response wins that bets as the tree does and picks among the continuations behind
-the flop: less of it than before means that the flop is played more safely. Where turn and river are searched too, the
-gain need not be the same.
+with their tables behind it, on turns and rivers that the solve has not learned from (though the values its gadget offers
+come from the first 49 of them): what the solution wins more than the table's rows in its place. Beside it, what a best
+response wins that bets as the tree does and picks among the continuations behind the flop: less of it than before means
+that the flop is played more safely. Where turn and river are searched too, the gain need not be the same.
 """
 
 from typing import NamedTuple

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from foldwise.game.arrays import Float, aligned_zeros
+from foldwise.game.arrays import Float, Single, aligned_zeros
 from foldwise.game.betting import Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.hands.hole_cards import NUM_PAIRS
@@ -49,18 +49,18 @@ class FlopSource:
         self.workspace = workspace
         self.threads = threads
         self.continuations = ContinuationSource(ranges)
-        self._board: tuple[int, ...] = ()
+        self._kept: tuple[RunoutSource, Single] | None = None
 
-    def prepare(self, board: tuple[int, ...]) -> None:
+    def on(self, board: tuple[int, ...]) -> tuple[RunoutSource, Single]:
         """Runouts and all-ins of a flop, kept until another one comes."""
-        if board != self._board:
-            self.runouts = RunoutSource(self.ranges, board)
-            self.gains = flop_gains(board, self.runouts.trunk, self.workspace, self.threads)
-            self._board = board
+        if self._kept is None or self._kept[0].board != board:
+            runouts = RunoutSource(self.ranges, board)
+            self._kept = (runouts, flop_gains(board, runouts.trunk, self.workspace, self.threads))
+        return self._kept
 
 
 def _make_scratch(most: int) -> LeafScratch:
-    """For parts of so many nodes."""
+    """For so many places behind a leaf."""
     size = padded(_HANDS)
     return LeafScratch(
         reach_at=np.zeros(most, np.int32),
@@ -97,8 +97,8 @@ class FlopGame:
         """`node` is where the blueprint stands at the flop's root; `runouts` are drawn in each iteration."""
         if len(board) != 3 or state.round != 1 or state.finished:
             raise DefinitionError(f"board {list(board)}: expected a flop and betting on it that is not over")
-        source.prepare(tuple(board))
         self.source = source
+        self._runouts, self._gains = source.on(tuple(board))
         self.state = state
         self.iteration = 0
         self.hand_nodes = 0
@@ -112,7 +112,7 @@ class FlopGame:
         self._leaf_of = np.full(len(self.nodes), -1, np.int32)
         self._leaf_of[self.trunk.leaves] = np.arange(len(self.trunk.leaves))
         self._all_ins = np.flatnonzero(self.nodes["kind"] == SHOWDOWN)
-        self.board = source.runouts.trunk
+        self.board = self._runouts.trunk
         self._here = slice(self.board.pairs.size)
         self._make_tables()
         self.ranges = (np.asarray(ranges[0], dtype=np.float64), np.asarray(ranges[1], dtype=np.float64))
@@ -217,7 +217,7 @@ class FlopGame:
             scratch = self._scratch[share]
             for at in self._all_ins[share::threads]:
                 settle_all_in(
-                    self.source.gains,
+                    self._gains,
                     self._reach[at, other, self._here],
                     np.float32(self.nodes[at]["value"]),
                     self._all_in_values[at, self._here],
@@ -228,15 +228,15 @@ class FlopGame:
                     leaf,
                     traverser,
                     self._policies,
-                    self.source.runouts.block(number // NUM_TURNS),
+                    self._runouts.block(number // NUM_TURNS),
                     number % NUM_TURNS,
                     self._leaf_reach[leaf],
                     scratch,
                     out[number - numbers[0], leaf],
                 )
 
-        self.source.runouts.block(numbers[0] // NUM_TURNS)
-        self.source.runouts.block(numbers[-1] // NUM_TURNS)
+        for block in range(numbers[0] // NUM_TURNS, numbers[-1] // NUM_TURNS + 1):
+            self._runouts.block(block)  # made once, and not by two threads at a time
         self.source.workspace.share(work, range(threads))
         self._leaf_values[:] = out.sum(axis=0) * np.float32(RUNOUT_WEIGHT / len(numbers))
 
@@ -323,7 +323,7 @@ class FlopGame:
             out[:, self.board.pairs] = 1.0 / len(actions)
             return out
         count = int(record["num_children"])
-        buckets = ranges.buckets(state.round, self.source.runouts.board)[self.board.pairs]
+        buckets = ranges.buckets(state.round, self._runouts.board)[self.board.pairs]
         rows = ranges.stored[int(record["base"]) :][: count * int(ranges.num_buckets[node])].reshape(-1, count)
         rows = rows[buckets].astype(np.float64)
         totals = rows.sum(axis=1, keepdims=True)

@@ -74,6 +74,19 @@ def test_the_same_bits_with_any_number_of_threads():
         assert np.array_equal(one.strategy(at), three.strategy(at))
 
 
+def test_another_flop_in_between_changes_nothing():
+    """Solves of one blueprint share what depends on the board."""
+    alone, beside = game(), game()
+    state = betting("c", "c")
+    followed = beside.source.ranges.follow(state, BOARD, state.player_to_act, 0)
+    alone.run(3)
+    beside.run(1)
+    FlopGame(beside.source, state, tuple(parse_cards("Kh8d3c")), followed.node, few_hands(1)).run(1)
+    beside.run(2)
+    assert np.array_equal(alone.strategy(0), beside.strategy(0))
+    assert np.array_equal(alone.values(0), beside.values(0))
+
+
 def test_what_one_wins_the_other_loses():
     solved = game(("300", "c"))
     solved.run(3)
