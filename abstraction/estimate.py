@@ -15,6 +15,9 @@ from foldwise.game.trees.tree_kernels import DECISION
 _STREETS = ("preflop", "flop", "turn", "river")
 _ORDERED = ((2,), (2, 3), (2, 3, 1), (2, 3, 1, 1))
 _RAW_VIEWS = (1326, 1326 * 22100)
+_BOARDS: tuple[tuple[int, ...], ...] = ((), (3,), (4,), (5,))
+_TURN, _RIVER = 2, 3
+_BUCKET_BYTES, _FEATURE_BYTES = 2, 8  # of a class of hands in a table of cards
 # Solver tables: a regret and a strategy sum, in double precision, for each infoset-action.
 BYTES_PER_ENTRY = 16
 
@@ -56,6 +59,22 @@ def card_buckets(config: CardConfig) -> list[int]:
                 within = counts[-1]
             counts.append(within * cards.buckets)
     return counts
+
+
+def card_bytes(config: AbstractionConfig) -> int:
+    """Of the card tables, about: the folder of a strategy gets a copy of them."""
+    cards = config_cards(config)
+    if cards is None:
+        return 0
+    within_clusters = cards.public is not None
+    found = 0
+    for street, one in enumerate(cards.streets):
+        if one.method in ("lossless", "none"):
+            continue
+        # Inside public clusters turns are told apart by flop, and rivers keep their features instead of a bucket.
+        shape = (2, 3, 1) if within_clusters and street == _TURN else (2, *_BOARDS[street])
+        found += hand_index(shape).size * (_FEATURE_BYTES if within_clusters and street == _RIVER else _BUCKET_BYTES)
+    return found
 
 
 def _num_buckets(config: AbstractionConfig) -> list[tuple[int, int]]:

@@ -1,10 +1,13 @@
 """`make mutants`: do the tests notice a wrong sign, weight or comparison?
 
 One place at a time is changed, and the tests that name the changed module are run on it: first those that are quick without
-numba's compiler (`quick_mutants.py`, about a second a mutant), then, for the mutants these pass, all of them in a copy of the
-checkout, where every kernel of the room is compiled again (minutes). A mutant that passes everything survives: either a test
+numba's compiler (`quick_mutants.py`, about a second a mutant); for the mutants these pass outside of kernels, those that are
+quick with it; then, for what is left, all of them in a copy of the checkout, where every kernel of the room is compiled again
+(minutes). A mutant that passes everything survives: either a test
 is missing, or the change makes no difference. Places are drawn with a seed from the solver, post-processing, translation and
-scoring. Ends with the survivors and their share; `-o` keeps all as JSON; `--quick` leaves the second stage out.
+scoring. The second stage may be given a number of mutants, or of CPU-seconds: those it tries are then a random sample of what
+the first stage let pass. Ends with the survivors and their share; `-o` keeps all as JSON, and beside it what the first stage
+found, with which an interrupted run goes on.
 """
 
 import argparse
@@ -17,16 +20,29 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+
+from papers.record import Cell, add_save, cell_text, save
 
 from foldwise.game.compiled import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/mappings/*.py", "matches/scoring/*.py")
-QUICK_SECONDS = 1.0  # of CPU: what a test of the first stage may take
+ROOMS = ("solver", "postprocess", "agent/mappings", "matches/scoring")
+COLUMNS = [
+    "room",
+    "mutants",
+    "noticed by quick tests",
+    "passed by quick tests",
+    "called by no quick test",
+    "of both tried with all tests",
+    "survived",
+    "survive, estimated %",
+    "at most, %",
+]
 NOT_QUICK = ("test_distributed_ray.py", "test_hosts.py")  # start processes, whose time is not theirs
 LATEST_SECONDS = 3600.0  # for a test that hangs without using CPU
 _SPARE_CPU_SECONDS = 120  # plus five times what the tests take on the unchanged code
@@ -147,21 +163,26 @@ def _imports(path: Path, package: str, names: list[str]) -> bool:
     return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
 
 
-def noticed_quickly(chosen: Sequence[Mutant], folder: Path) -> dict[Mutant, str]:
-    """The first stage: the mutants it notices, each with the test that does."""
-    request, result = folder / "request.json", folder / "noticed.jsonl"
+def noticed_quickly(
+    chosen: Sequence[Mutant], seconds: float, compiled: bool, request: Path, result: Path
+) -> tuple[dict[Mutant, str], set[Mutant]]:
+    """A first stage: the mutants it notices, each with the test that does, and those that it has no test for.
+
+    It goes on after those in `result`.
+    """
     tests = {mutant: [test for test in tests_of(mutant.file) if not test.endswith(NOT_QUICK)] for mutant in chosen}
     rows = [{**asdict(mutant), "tests": tests[mutant]} for mutant in chosen]
-    request.write_text(json.dumps({"seconds": QUICK_SECONDS, "mutants": rows}))
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "src")}
+    request.write_text(json.dumps({"seconds": seconds, "compiled": compiled, "mutants": rows}))
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0" if compiled else "1", "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, str(ROOT / "benchmarks" / "quick_mutants.py"), str(request), str(result)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    found = [json.loads(line)["noticed_by"] for line in result.read_text().splitlines()] if result.exists() else []
+    found = [json.loads(line) for line in result.read_text().splitlines()] if result.exists() else []
     if len(found) != len(chosen):
         raise SystemExit(
             f"the first stage ended after {len(found)} of {len(chosen)} mutants\n{done.stdout}{done.stderr}"
         )
-    return {mutant: noticed_by for mutant, noticed_by in zip(chosen, found) if noticed_by is not None}
+    noticed = {mutant: each["noticed_by"] for mutant, each in zip(chosen, found) if each["noticed_by"] is not None}
+    return noticed, {mutant for mutant, each in zip(chosen, found) if each["run"] == 0}
 
 
 class Copy:
@@ -203,8 +224,7 @@ class Copy:
             shutil.rmtree(folder)
         failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
         noticed = failed[0].split(" - ")[0] if failed else f"ended with {code}"
-        line = whole.splitlines()[mutant.line - 1].strip()
-        return Outcome(mutant, list(tests), code == 0, "" if code == 0 else noticed, line)
+        return Outcome(mutant, list(tests), code == 0, "" if code == 0 else noticed, _source(mutant))
 
     def _compiled(self) -> list[Path]:
         return list((self._cache / "numba").glob("*"))
@@ -239,50 +259,122 @@ class Copy:
         return done.returncode, done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def _keep(outcomes: list[Outcome], path: Path | None) -> None:
-    if path is not None:
-        path.write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
+def room_of(mutant: Mutant) -> str:
+    """The part of the project a mutant belongs to, by the folders of `MUTATED`."""
+    return next(room for room in ROOMS if mutant.file.startswith(room))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How the mutants of one room, or of all, came out."""
+
+    room: str
+    mutants: int
+    quickly: int  # noticed in the first stages
+    unseen: int  # no test of these stages calls the changed function
+    tried: int  # of the others, in the second stage
+    survived: int  # of those
+
+    def row(self) -> list[Cell]:
+        """Of those that were not tried, as many are taken to survive as of those that were."""
+        left = self.mutants - self.quickly
+        share = round(100 * left * self.survived / self.tried / self.mutants, 1) if self.tried else None
+        at_most = round(100 * (left - self.tried + self.survived) / self.mutants, 1)
+        passed = left - self.unseen
+        return [self.room, self.mutants, self.quickly, passed, self.unseen, self.tried, self.survived, share, at_most]
+
+
+def tallies(
+    chosen: Sequence[Mutant], quickly: Collection[Mutant], unseen: Collection[Mutant], outcomes: Sequence[Outcome]
+) -> list[Tally]:
+    found = []
+    for room in (*ROOMS, "all"):
+        own = [mutant for mutant in chosen if room in ("all", room_of(mutant))]
+        tried = [outcome for outcome in outcomes if outcome.mutant in own and outcome.mutant not in quickly]
+        survived = sum(outcome.survived for outcome in tried)
+        quick, without_tests = (sum(mutant in some for mutant in own) for some in (quickly, unseen))
+        found.append(Tally(room, len(own), quick, without_tests, len(tried), survived))
+    return [tally for tally in found if tally.mutants]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200, help="mutants to try")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
-    parser.add_argument("--only", default="", help="files whose name holds this")
-    parser.add_argument("--quick", action="store_true", help="only the tests that are quick without the compiler")
+    parser.add_argument("--only", nargs="*", default=[""], help="files whose name holds one of these")
+    parser.add_argument(
+        "--quick-seconds", type=float, default=1.0, help="of CPU: what a test of the first stage may take"
+    )
+    parser.add_argument(
+        "--compiled-seconds", type=float, default=4.0, help="the same for tests with compiled kernels; 0: none"
+    )
+    parser.add_argument("--second", type=int, help="mutants the second stage tries at most; 0: none")
     parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
     parser.add_argument("-o", type=Path, help="where all outcomes go, as JSON")
+    add_save(parser)
     options = parser.parse_args()
-    files = sorted(path for pattern in MUTATED for path in ROOT.glob(pattern) if options.only in path.as_posix())
+    files = sorted(path for pattern in MUTATED for path in ROOT.glob(pattern) if _is_asked(path, options.only))
     places = [mutant for path in files for mutant in find_mutants(path)]
-    chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))
-    outcomes: list[Outcome] = []
+    random.Random(options.seed).shuffle(places)
+    chosen = places[: options.count]  # a run of fewer tries the first of them
     for mutant in chosen:
         tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
-        noticed = noticed_quickly(chosen, Path(folder))
-        copy = Copy(Path(folder))
-        for mutant in chosen:
-            source = (ROOT / mutant.file).read_text().splitlines()[mutant.line - 1].strip()
-            if mutant in noticed or options.quick:
-                quick = Outcome(
-                    mutant, list(tests_of(mutant.file)), mutant not in noticed, noticed.get(mutant, ""), source
-                )
-                outcomes.append(quick)
+        noticed: dict[Mutant, str] = {}
+        unseen = set(chosen)
+        for compiled, seconds in ((False, options.quick_seconds), (True, options.compiled_seconds)):
+            name = "compiled.jsonl" if compiled else "plain.jsonl"
+            result = Path(folder) / name if options.o is None else options.o.with_suffix(f".{name}")
+            # A kernel whose code is replaced is not compiled again: only without the compiler does it change.
+            asked = [m for m in chosen if m not in noticed and not (compiled and m.file.endswith("_kernels.py"))]
+            if seconds == 0.0:
                 continue
-            if resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > options.cpu_seconds:
+            request = Path(folder) / f"request.{name}"
+            newly, without_tests = noticed_quickly(asked, seconds, compiled, request, result)
+            noticed |= newly
+            unseen -= set(asked) - without_tests
+        outcomes = [
+            Outcome(mutant, list(tests_of(mutant.file)), False, noticed_by, _source(mutant))
+            for mutant, noticed_by in noticed.items()
+        ]
+        left = [mutant for mutant in chosen if mutant not in noticed]
+        print(f"{len(noticed)} of {len(chosen)} noticed by the first stage", flush=True)
+        _keep(outcomes, left, options.o)
+        copy = Copy(Path(folder)) if options.second != 0 else None
+        # In the order they were drawn in, so that the first few are a random sample.
+        for number, mutant in enumerate(left[: options.second]):
+            if copy is None or resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > options.cpu_seconds:
                 break
             outcome = copy.try_mutant(mutant)
             outcomes.append(outcome)
             verdict = "SURVIVED" if outcome.survived else outcome.noticed_by
-            print(f"{len(outcomes)}/{len(chosen)} {mutant}: {verdict}", flush=True)
-            _keep(outcomes, options.o)
-        _keep(outcomes, options.o)
-    survivors = [outcome for outcome in outcomes if outcome.survived]
-    for outcome in survivors:
-        print(f"{outcome.mutant}\n    {outcome.source}")
-    print(f"{len(survivors)} of {len(outcomes)} survived, of {len(places)} places in {len(files)} files")
+            print(f"{number + 1}/{len(left)} {mutant}: {verdict}", flush=True)
+            _keep(outcomes, left, options.o)
+    for outcome in outcomes:
+        if outcome.survived:
+            print(f"{outcome.mutant}\n    {outcome.source}")
+    found = tallies(chosen, noticed, unseen, outcomes)
+    for tally in found:
+        print(", ".join(f"{name} {cell_text(cell)}" for name, cell in zip(COLUMNS, tally.row())))
+    if options.save:
+        title = f"{len(chosen)} of {len(places):,} places changed, one at a time, in {len(files)} files"
+        save("mutants", title, COLUMNS, [tally.row() for tally in found], seeds=1)
     return 0
+
+
+def _is_asked(path: Path, only: Sequence[str]) -> bool:
+    return any(part in path.relative_to(ROOT).as_posix() for part in only)
+
+
+def _source(mutant: Mutant) -> str:
+    return (ROOT / mutant.file).read_text().splitlines()[mutant.line - 1].strip()
+
+
+def _keep(outcomes: Sequence[Outcome], left: Sequence[Mutant], path: Path | None) -> None:
+    """All outcomes so far, and what the first stage left."""
+    if path is not None:
+        kept = {"outcomes": [asdict(each) for each in outcomes], "left": [str(mutant) for mutant in left]}
+        path.write_text(json.dumps(kept, indent=1))
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ import numpy as np
 from papers.record import Cell, add_save, save
 
 from foldwise.agent.strategy_player import OpenStrategy
-from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
+from foldwise.matches.scoring.turn_roots import Agents, RootMatch, street_roots
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.language import parse_steps
 from foldwise.search.modes import bet_menu, depth_in_pots
 from foldwise.search.player import SearchPlayer
+from foldwise.search.ranges import TableRanges
 
 
 def main() -> None:
@@ -43,7 +44,8 @@ def main() -> None:
     opened = OpenStrategy(arguments.strategy)
     table = opened.player(Pipeline(), arguments.seed)
     bets = opened.strategy.abstraction_config().bets
-    roots = list(turn_roots(table, arguments.seed, arguments.hands))
+    rows_of = TableRanges(table)
+    roots = list(street_roots((table, table), arguments.seed, arguments.hands))
     if arguments.depth is not None:
         least, below = arguments.depth
         roots = [root for root in roots if least <= depth_in_pots(root.betting) < below]
@@ -55,11 +57,13 @@ def main() -> None:
         if arguments.sizes is not None:
             menu = bet_menu(*arguments.sizes, opened.definition.num_rounds)
         search = SearchPlayer(opened.player(steps.pipeline, arguments.seed), steps.pipeline, steps.search, menu=menu)
+        search.measure()
         search.warm_up()
-        match = RootMatch(search, table, arguments.rivers, seed=arguments.seed)
+        seatings: list[Agents] = [(search, rows_of), (rows_of, search)]
+        matches = [RootMatch(seats, (rows_of, rows_of), arguments.rivers, seed=arguments.seed) for seats in seatings]
         start, gains = time.process_time(), []
         for done, root in enumerate(roots, 1):
-            gains.append((match.gain(root, 0) + match.gain(root, 1)) / 2)
+            gains.append((matches[0].gain(root) - matches[1].gain(root)) / 2)
             if done % 10 == 0 or done == len(roots):
                 by_root = estimate(np.array(gains), opened.definition.big_blind)
                 share = len(roots) / arguments.hands

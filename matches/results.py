@@ -59,6 +59,7 @@ class SearchSummary(TypedDict):
 
     solves: int
     fallbacks: int  # decisions the blueprint made instead
+    pondered: int  # solves done while the opponent was to act; in memory nobody watches
     seconds_p50: float
     seconds_p99: float
     seconds_max: float

@@ -52,10 +52,7 @@ class BlueprintValues:
         self._ranges = ranges
         self._workspace = workspace
         self._threads = threads
-        seat = ranges.player.seat
-        self._tree = seat.tree
-        self._stored = (seat.floats, seat.words, seat.bytes)[seat.stored_as]
-        self._num_buckets = _buckets_by_node(seat.tree, len(self._stored))
+        self._tree = ranges.player.seat.tree
         self._rests: dict[int, _Rest] = {}
 
     def is_known(self, node: int) -> bool:
@@ -130,12 +127,12 @@ class BlueprintValues:
     def _make_rest(self, root: int) -> _Rest:
         rest, decisions, sources = cut_rest(self._tree, root)
         counts = rest.size[decisions].astype(np.int64)
-        num_buckets = self._num_buckets[sources]
+        num_buckets = self._ranges.num_buckets[sources]
         ends = np.cumsum(counts * num_buckets)
         rest.base[decisions] = ends - counts * num_buckets
         policy = np.zeros(int(ends[-1]), np.float32)
         bases = self._tree.nodes["base"][sources].astype(np.int64)
-        fill = partial(kernels.normalise_rows, self._stored)
+        fill = partial(kernels.normalise_rows, self._ranges.stored)
         fill(bases, counts, num_buckets, rest.base[decisions], policy)
         at_root = slice(0, 1)  # the root is the first decision
         unknown = fill(
@@ -191,15 +188,6 @@ def _same_street(tree: Tree, root: int) -> list[int]:
             first = int(tree.nodes[node]["first_child"])
             found.extend(range(first, first + int(tree.nodes[node]["num_children"])))
     return found
-
-
-def _buckets_by_node(tree: Tree, num_entries: int) -> npt.NDArray[np.int64]:
-    """[N] number of buckets of each decision's player, from where its rows end and the next decision's begin."""
-    decisions = np.flatnonzero(tree.nodes["kind"] == DECISION)
-    bases = tree.nodes["base"][decisions].astype(np.int64)
-    out = np.zeros(len(tree.nodes), np.int64)
-    out[decisions] = np.diff(np.append(bases, num_entries)) // tree.nodes["num_children"][decisions]
-    return out
 
 
 @lru_cache(maxsize=4)  # both players' values are needed on one board

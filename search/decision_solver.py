@@ -15,7 +15,6 @@ from foldwise.game.hands.showdown import RangeShowdown
 from foldwise.game.text.match_state import MatchState
 from foldwise.search.modes import find_mode
 from foldwise.search.ranges import TableRanges
-from foldwise.search.street import hand_nodes_of
 from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.workspace import Workspace
 
@@ -73,7 +72,7 @@ class DecisionSolver:
             workspace=self._workspace,
         )
         budget = self._mode.turn if betting.round == _TURN else self._mode.river
-        subgame.run(budget.visits(hand_nodes_of(subgame)))
+        subgame.run(budget.visits(subgame.hand_nodes_per_visit))
         values = subgame.action_values()[:, hand] / met
         return SolvedDecision(
             actions=subgame.actions_at(0),

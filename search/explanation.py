@@ -72,7 +72,7 @@ def explain(
         postprocessed=policy.rows[:, hand].tolist(),
         action=action.text(limit),
         seconds=seconds,
-        street="river" if len(problem.board) == 5 else "turn",
+        street=("flop", "turn", "river")[len(problem.board) - 3],
         nodes=len(subgame.nodes),
         iterations=subgame.iteration,
         solves=search.num_solves,

@@ -1,7 +1,7 @@
 """`search(...)` in front of a player's post-processing: `search(fast) | threshold(0.05)`.
 
     player steps = [ "search" "(" [ mode ] { "," option } ")" [ "|" pipeline ] ] | pipeline
-    option       = "gadget" "=" ( "unsafe" | "resolve" | "combined" ) | ( "turn" | "river" ) "=" ( mode | "off" )
+    option       = "gadget" "=" ( "unsafe" | "resolve" | "combined" ) | ( "flop" | "turn" | "river" ) "=" ( mode | "off" )
     mode         = "fast" | "normal" | "deep"
 
 The rest is the language of `postprocess.language`, which knows nothing of search. Case and spaces do not matter.
@@ -10,6 +10,7 @@ The rest is the language of `postprocess.language`, which knows nothing of searc
 import re
 from typing import Final, NamedTuple
 
+from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.language import PipelineError, expand_sweep, parse_pipeline, split_variants
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.gadgets import GADGETS
@@ -18,7 +19,7 @@ from foldwise.search.settings import OFF, SearchSettings
 
 _HEAD = re.compile(r"\s*search\b", re.IGNORECASE)
 _CALL = re.compile(r"\s*search\s*\(([^()]*)\)\s*(\||$)?", re.IGNORECASE)
-_CHOICES: Final = {"gadget": GADGETS, "turn": (*MODES, OFF), "river": (*MODES, OFF)}
+_CHOICES: Final = {"gadget": GADGETS, "flop": (*MODES, OFF), "turn": (*MODES, OFF), "river": (*MODES, OFF)}
 
 
 class PlayerSteps(NamedTuple):
@@ -73,7 +74,7 @@ def _settings(text: str, start: int, inside: str) -> SearchSettings:
         allowed = tuple(MODES) if name == "mode" else _CHOICES.get(name, ())
         if not allowed or (name == "mode" and number > 0):
             raise PipelineError(
-                text, position, f"expected a mode first, then gadget=, turn= or river=, got {part.strip()!r}"
+                text, position, f"expected a mode first, then gadget=, flop=, turn= or river=, got {part.strip()!r}"
             )
         if name in found:
             raise PipelineError(text, position, f"expected each option of search once, got {name!r} again")
@@ -81,4 +82,7 @@ def _settings(text: str, start: int, inside: str) -> SearchSettings:
             raise PipelineError(text, position, f"expected {name} to be one of {', '.join(allowed)}, got {value!r}")
         found[name] = value
         at += len(part) + 1
-    return SearchSettings(**found)
+    try:
+        return SearchSettings(**found)
+    except DefinitionError as error:
+        raise PipelineError(text, start, str(error)) from None

@@ -46,8 +46,13 @@ class Mode:
 
     name: str
     sizes: tuple[Sizes, ...]  # deepest first; the last one fits any depth
+    flop: Budget
     turn: Budget
     river: Budget
+
+    def budget(self, street: int) -> Budget:
+        """How long a street from the flop on is solved."""
+        return (self.flop, self.turn, self.river)[street - 1]
 
     def menu(self, root: BettingState) -> BetMenu:
         """Bet sizes of the solve from a street's root."""
@@ -80,6 +85,7 @@ MODES: Final = {
         Mode(
             "fast",
             (_NO_ALL_IN, _POT_AND_ALL_IN, _SHALLOW),
+            flop=Budget(600e6, 40, 400),
             turn=Budget(170e6, 8, 80),
             river=Budget(60e6, 50, 300),
         ),
@@ -90,6 +96,7 @@ MODES: Final = {
                 Sizes(2.5, "f c 0.5p 1p a | f c 1p a | f c a | f c", "f c 0.5p 1p a | f c a | f c"),
                 _SHALLOW,
             ),
+            flop=Budget(2.4e9, 100, 1500),
             turn=Budget(1.8e9, 12, 150),
             river=Budget(150e6, 100, 600),
         ),
@@ -103,6 +110,7 @@ MODES: Final = {
                     "f c 0.33p 0.67p 1p a | f c 1p a | f c a | f c",
                 ),
             ),
+            flop=Budget(40e9, 1000, 20_000),
             turn=Budget(40e9, 100, 1000),
             river=Budget(4e9, 500, 4000),
         ),

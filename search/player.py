@@ -1,6 +1,6 @@
-"""A player that solves the turn and the river while it plays them.
+"""A player that solves the turn and the river, and if asked the flop, while it plays them.
 
-Before the turn the blueprint plays. As soon as the turn card is known, even if the opponent acts first, turn and river
+Before that the blueprint plays. As soon as the turn card is known, even if the opponent acts first, turn and river
 are solved from the turn's root with the ranges of both players, and the whole turn is played from that solution; at the
 river's root the river is solved again, with the river's bet sizes of the turn's solution. What is played is the average
 strategy after post-processing, drawn by the counter of `agent.following.decision_kernels`.
@@ -32,15 +32,17 @@ from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.explanation import explain
+from foldwise.search.flop.flop_game import FlopGame, FlopSource
 from foldwise.search.gadgets import DEFAULT_WEIGHTS, GadgetWeights, make_gadget, zero_sum
 from foldwise.search.modes import Budget
-from foldwise.search.ranges import Policy, PublicState, TableRanges
+from foldwise.search.ranges import FollowedHand, Policy, PublicState, TableRanges
 from foldwise.search.settings import SearchSettings, is_searchable
-from foldwise.search.street import StreetProblem, StreetSearch, without_card
+from foldwise.search.street import BehindFlop, StreetProblem, StreetSearch, without_card
+from foldwise.solver.subgame.subgame import Subgame
 from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
 
-_TURN, _RIVER = 2, 3
+_FLOP, _TURN, _RIVER = 1, 2, 3
 _ONE_VISIT = Budget(0.0, 1, 1)
 _log = logging.getLogger(__name__)
 
@@ -56,6 +58,7 @@ class SearchReport:
     solves: int = 0
     fallbacks: int = 0  # decisions the blueprint made instead
     unpriced: int = 0  # solves whose gadget had no values to offer
+    pondered: int = 0  # solves done while the opponent was to act
     seconds: list[float] = field(default_factory=list, repr=False)  # of each decision on a searched street
 
     def to_dict(self) -> dict[str, float]:
@@ -64,6 +67,7 @@ class SearchReport:
         return {
             "solves": self.solves,
             "fallbacks": self.fallbacks,
+            "pondered": self.pondered,
             "seconds_p50": float(np.percentile(times, 50)),
             "seconds_p99": float(np.percentile(times, 99)),
             "seconds_max": max(times),
@@ -120,6 +124,7 @@ class SearchPlayer:
         self._menu = menu
         self._weights = weights
         self._values = BlueprintValues(self.ranges, self._workspace, self._threads)
+        self._flops = FlopSource(self.ranges, self._workspace, self._threads)
         self._keeps_branches = False
         self._kept: dict[int, tuple[_Key, dict[Path, StreetSearch]]] = {}  # by street, then by what was played on it
         self._failed: set[_Key] = set()
@@ -130,7 +135,7 @@ class SearchPlayer:
         self.table.warm_up()
         betting = BettingState(self.definition)
         board = tuple(self.definition.deck[: self.definition.board_sizes[-1]])
-        for street in (_TURN, _RIVER):
+        for street in (_FLOP, _TURN, _RIVER):
             while betting.round < street:
                 betting.apply(CALL_ACTION)
             state = PublicState(betting, board[: self.definition.board_sizes[street]], betting.player_to_act, 0)
@@ -188,7 +193,9 @@ class SearchPlayer:
         """Solve a street as soon as its card is known, while the opponent is to act; on our turn `choose` does it."""
         betting = state.betting
         if not betting.finished and not state.is_turn() and self.settings.on(betting.round) is not None:
+            solves = self.report.solves
             self.policy(self._public(state))
+            self.report.pondered += self.report.solves - solves
 
     def ranges_before(self, state: MatchState) -> tuple[Float, Float]:
         """Both players' ranges, by position, at the decision of the state."""
@@ -222,6 +229,10 @@ class SearchPlayer:
             self._failed = {key}
             self._complain(error)
             return None
+
+    def solution(self, state: PublicState) -> StreetSearch:
+        """The search of the street a state is on, followed to it; whatever stops a solve is raised."""
+        return self._street(state, state.betting.round, lambda: None)
 
     def _complain(self, error: Exception) -> None:
         if not self._has_complained:
@@ -268,10 +279,16 @@ class SearchPlayer:
         root = root_of_street(state.betting, street)
         board = state.board[: self.definition.board_sizes[street]]
         at_root = state._replace(betting=root, board=board, own_buckets=state.own_buckets[: street + 1])
-        turn = None
-        if street == _RIVER and self.settings.on(_TURN) is not None and _key(state, _TURN) not in self._failed:
-            turn = self._street(state._replace(board=board[:-1]), _TURN, brake, budget)
-        ranges, values = self._from_blueprint(at_root) if turn is None else self._from_turn(turn, at_root)
+        before = self._before(state, street, brake, budget)
+        behind = None
+        if before is None:
+            followed = self.ranges.follow(*at_root)
+            behind = BehindFlop(self._flops, followed.node) if street == _FLOP else None
+            ranges, values = followed.ranges, self._blueprint_values(at_root, followed)
+        elif street == _TURN:
+            ranges, values = self._from_flop(before, at_root)
+        else:
+            ranges, values = self._from_turn(before, at_root)
         if values is None and self.settings.gadget != "unsafe":
             self.report.unpriced += 1
         return StreetProblem(
@@ -279,28 +296,57 @@ class SearchPlayer:
             board=board,
             ranges=ranges,
             position=state.position,
-            menu=self._menu or (mode.menu(root) if turn is None else turn.problem.menu),
-            budget=budget or (mode.turn if street == _TURN else mode.river),
+            menu=self._menu or (before.problem.menu if street == _RIVER and before is not None else mode.menu(root)),
+            budget=budget or mode.budget(street),
             pipeline=self._pipeline,
             gadget=make_gadget(self.settings.gadget, 1 - state.position, values, self._weights),
             threads=self._threads,
             workspace=self._workspace,
+            behind=behind,
         )
 
-    def _from_blueprint(self, state: PublicState) -> tuple[tuple[Float, Float], Float | None]:
-        """Ranges at a root reached by the blueprint, and the opponent's values to offer where the blueprint knows them.
+    def _before(
+        self, state: PublicState, street: int, brake: Callable[[], None], budget: Budget | None
+    ) -> StreetSearch | None:
+        """The search of the street before, at its end; None if the blueprint played it."""
+        before = street - 1
+        if self.settings.on(before) is None or _key(state, before) in self._failed:
+            return None
+        board = state.board[: self.definition.board_sizes[before]]
+        return self._street(state._replace(board=board), before, brake, budget)
+
+    def _blueprint_values(self, state: PublicState, followed: FollowedHand) -> Float | None:
+        """The opponent's values to offer at a root reached by the blueprint, where the blueprint knows them.
 
         If bets were translated, the values are those of the abstract node that was drawn, scaled by the ratio of real
         to abstract pot.
         """
-        followed = self.ranges.follow(*state)
-        ranges, node, opponent = followed.ranges, followed.node, 1 - state.position
-        if self.settings.gadget == "unsafe" or followed.reopened or not self._values.is_known(node):
-            return ranges, None
-        values = [self._values.response(node, state.board, player, ranges[1 - player]) for player in (0, 1)]
-        found = zero_sum(state.board, ranges, (values[0], values[1]), opponent)
+        ranges, node = followed.ranges, followed.node
+        if self.settings.gadget == "unsafe" or followed.reopened:
+            return None
+        if state.betting.round == _FLOP:
+            game = FlopGame(self._flops, state.betting, state.board, node, ranges)
+            game.play_blueprint()
+            values = (game.values(0, "best"), game.values(1, "best"))
+            return zero_sum(state.board, ranges, values, 1 - state.position)
         abstract_pot = max(1, int(self.table.seat.tree.spent[node].sum()))
-        return ranges, None if found is None else found * (sum(state.betting.spent) / abstract_pot)
+        return self._priced(node, state, ranges, sum(state.betting.spent) / abstract_pot)
+
+    def _priced(self, node: int, state: PublicState, ranges: tuple[Float, Float], scale: float) -> Float | None:
+        """The opponent's values from best responses through the blueprint's tree below a node of turn or river."""
+        if self.settings.gadget == "unsafe" or not self._values.is_known(node):
+            return None
+        values = [self._values.response(node, state.board, player, ranges[1 - player]) for player in (0, 1)]
+        found = zero_sum(state.board, ranges, (values[0], values[1]), 1 - state.position)
+        return None if found is None else found * scale
+
+    def _from_flop(self, flop: StreetSearch, state: PublicState) -> tuple[tuple[Float, Float], Float | None]:
+        """Ranges after the flop's solution, and the opponent's values where it took the blueprint to go on."""
+        assert isinstance(flop.subgame, FlopGame)
+        first, second = flop.ranges()
+        ranges = (without_card(first, state.board[-1]), without_card(second, state.board[-1]))
+        node, scale = flop.subgame.abstract_at(flop.path)
+        return ranges, self._priced(node, state, ranges, scale)
 
     def _from_turn(self, turn: StreetSearch, state: PublicState) -> tuple[tuple[Float, Float], Float | None]:
         """Ranges after the turn's solution, and the opponent's values from best responses to it."""
@@ -311,6 +357,7 @@ class SearchPlayer:
         if self.settings.gadget == "unsafe":
             return ranges, None
         subgame = turn.subgame
+        assert isinstance(subgame, Subgame)
         at = subgame.node_at(turn.path)
         reaches = (subgame.reach(at, 0, river), subgame.reach(at, 1, river))
         values = tuple(subgame.values_at(at, river, player, "best") for player in (0, 1))

@@ -13,6 +13,7 @@ normalised, takes no account of the other's cards, and is zero for hands that cl
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from foldwise.game.betting import Action, BettingState
 from foldwise.game.betting_kernels import NUM_FIELDS
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.game.trees.table_rules import table_rules
+from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.search import range_kernels as kernels
 
 Buckets = npt.NDArray[np.int64]
@@ -71,6 +73,8 @@ class TableRanges:
         self._real = np.zeros((most, 2), np.int64)
         self._factors = np.zeros(NUM_PAIRS)
         self._buckets: dict[tuple[int, ...], Buckets] = {}
+        seat = player.seat
+        self.stored = (seat.floats, seat.words, seat.bytes)[seat.stored_as]  # all rows, as the solver wrote them
 
     def buckets(self, street: int, board: Sequence[int]) -> Buckets:
         """[1326] of every hand on a board; -1 for hands that clash with it."""
@@ -78,13 +82,26 @@ class TableRanges:
         if key not in self._buckets:
             if len(self._buckets) >= _KEPT_BOARDS:
                 self._buckets.clear()
-            possible = ~np.isin(PAIR_CARDS, board).any(axis=1)
-            hands = PAIR_CARDS[possible]
-            dealt = np.tile(np.array(board, np.uint8), (len(hands), 1))
+            possible = np.flatnonzero(~np.isin(PAIR_CARDS, board).any(axis=1))
             found = np.full(NUM_PAIRS, -1, np.int64)
-            found[possible] = self.player.lookup.bucket_hands(street, np.concatenate([hands, dealt], axis=1))
+            found[possible] = self.look_up(street, board, possible)
             self._buckets[key] = found
         return self._buckets[key]
+
+    def look_up(self, street: int, board: Sequence[int], pairs: npt.NDArray[np.integer]) -> Buckets:
+        """Buckets of some hands, none of which clashes with the board; they are not kept."""
+        dealt = np.tile(np.array(board, np.uint8), (len(pairs), 1))
+        return self.player.lookup.bucket_hands(street, np.concatenate([PAIR_CARDS[pairs], dealt], axis=1))
+
+    @cached_property
+    def num_buckets(self) -> Buckets:
+        """[N] buckets of each decision's player, from where its rows end and the next decision's begin."""
+        tree = self.player.seat.tree
+        decisions = np.flatnonzero(tree.nodes["kind"] == DECISION)
+        bases = tree.nodes["base"][decisions].astype(np.int64)
+        out = np.zeros(len(tree.nodes), np.int64)
+        out[decisions] = np.diff(np.append(bases, len(self.stored))) // tree.nodes["num_children"][decisions]
+        return out
 
     def follow(
         self,

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from foldwise.game.definition import GameDefinition
+from foldwise.game.errors import DefinitionError
 from foldwise.search.gadgets import check_gadget
 from foldwise.search.modes import Mode, find_mode
 
 OFF = "off"
 AUTO = "auto"
-_TURN, _RIVER = 2, 3
+_FLOP, _TURN, _RIVER = 1, 2, 3
 
 
 def is_searchable(definition: GameDefinition) -> bool:
@@ -25,26 +26,33 @@ def seat_search(mode: str, definition: GameDefinition) -> str:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """`search(MODE, gadget=..., turn=..., river=...)`; `str()` gives the text, which parses back to the same."""
+    """`search(MODE, gadget=..., flop=..., turn=..., river=...)`; `str()` gives the text, which parses back to the same."""
 
     mode: str = "fast"
     gadget: str = "combined"
+    flop: str | None = None  # the flop's own mode; None: off
     turn: str | None = None  # the turn's own mode, or "off"; None: the mode of the search
     river: str | None = None
 
     def __post_init__(self) -> None:
         find_mode(self.mode)
         check_gadget(self.gadget)
-        for street in (self.turn, self.river):
+        for street in (self.flop, self.turn, self.river):
             if street is not None and street != OFF:
                 find_mode(street)
+        if self.on(_FLOP) is not None and self.on(_TURN) is None:
+            raise DefinitionError(
+                "flop searched and turn=off: a flop's search ends where the turn's begins, leave turn on"
+            )
 
     def on(self, street: int) -> Mode | None:
         """The mode in which a street is searched; None where the blueprint plays."""
-        name = {_TURN: self.turn or self.mode, _RIVER: self.river or self.mode}.get(street, OFF)
+        names = {_FLOP: self.flop or OFF, _TURN: self.turn or self.mode, _RIVER: self.river or self.mode}
+        name = names.get(street, OFF)
         return None if name == OFF else find_mode(name)
 
     def __str__(self) -> str:
+        streets = (("flop", self.flop), ("turn", self.turn), ("river", self.river))
         options = [self.mode] if self.gadget == "combined" else [self.mode, f"gadget={self.gadget}"]
-        options += [f"{name}={mode}" for name, mode in (("turn", self.turn), ("river", self.river)) if mode is not None]
+        options += [f"{name}={mode}" for name, mode in streets if mode is not None]
         return f"search({', '.join(options)})"

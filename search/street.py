@@ -9,6 +9,7 @@ the frozen rows keep our past as it was instead of a new root behind it).
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from foldwise.game.hands.hole_cards import PAIR_CARDS
 from foldwise.game.trees.tree import BetMenu
 from foldwise.postprocess import transforms
 from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.flop.flop_game import FlopGame, FlopSource
 from foldwise.search.modes import Budget
 from foldwise.search.ranges import Policy
 from foldwise.solver.subgame.gadget import Gadget
@@ -38,6 +40,13 @@ _BETWEEN_BRAKES = 10e6
 Brake = Callable[[], None]  # raises when there is no time left
 
 
+class BehindFlop(NamedTuple):
+    """How a hand goes on after a flop: by the blueprint, which stands at `node` at the flop's root."""
+
+    source: FlopSource
+    node: int
+
+
 @dataclass(frozen=True)
 class StreetProblem:
     """What is solved: everything the solution depends on."""
@@ -52,6 +61,7 @@ class StreetProblem:
     gadget: Gadget | None
     threads: int
     workspace: Workspace
+    behind: BehindFlop | None = None  # of a flop, whose bet sizes are the blueprint's instead of the menu's
 
 
 class StreetSearch:
@@ -65,9 +75,20 @@ class StreetSearch:
         self.num_solves = 0
         self.subgame = self._solve(None, brake)
 
-    def _solve(self, earlier: Subgame | None, brake: Brake) -> Subgame:
+    def _make(self) -> Subgame | FlopGame:
         problem = self.problem
-        subgame = Subgame(
+        if problem.behind is not None:
+            return FlopGame(
+                problem.behind.source,
+                problem.root,
+                problem.board,
+                problem.behind.node,
+                problem.ranges,
+                gadget=problem.gadget,
+                frozen=self.frozen,
+                extra_sizes=self.added,
+            )
+        return Subgame(
             problem.root,
             problem.board,
             problem.ranges,
@@ -80,11 +101,14 @@ class StreetSearch:
             workspace=problem.workspace,
             rivers=_RIVERS,
         )
-        visits, size = problem.budget.visits(hand_nodes_of(subgame)), subgame.samples_per_visit
+
+    def _solve(self, earlier: Subgame | FlopGame | None, brake: Brake) -> Subgame | FlopGame:
+        problem, subgame = self.problem, self._make()
+        visits, size = problem.budget.visits(subgame.hand_nodes_per_visit), subgame.samples_per_visit
         if earlier is not None:
-            subgame.start_from(earlier, size * max(1, int(_FROM_SHARE * visits)))
+            _start_from(subgame, earlier, size * max(1, int(_FROM_SHARE * visits)))
             visits = max(1, int(_AGAIN_SHARE * visits))
-        together = max(1, int(_BETWEEN_BRAKES / hand_nodes_of(subgame)))
+        together = max(1, int(_BETWEEN_BRAKES / subgame.hand_nodes_per_visit))
         for done in range(0, visits, together):
             brake()
             subgame.run(size * min(together, visits - done))
@@ -131,11 +155,13 @@ class StreetSearch:
         return found[0], found[1]
 
 
-def hand_nodes_of(subgame: Subgame) -> float:
-    """Public nodes times hands in one visit of the whole tree, which walks for both players."""
-    trunk = int((subgame.nodes["street"] == subgame.nodes[0]["street"]).sum())
-    below = len(subgame.nodes) - trunk
-    return 2.0 * (trunk * subgame.board.pairs.size + below * len(subgame.river_cards) * (47 * 46 // 2))
+def _start_from(game: Subgame | FlopGame, earlier: Subgame | FlopGame, iteration: int) -> None:
+    if isinstance(game, FlopGame):
+        assert isinstance(earlier, FlopGame)
+        game.start_from(earlier, iteration)
+    else:
+        assert isinstance(earlier, Subgame)
+        game.start_from(earlier, iteration)
 
 
 def postprocessed(pipeline: Pipeline, state: BettingState, actions: Sequence[Action], rows: Float) -> Float:

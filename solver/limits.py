@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from foldwise.abstraction.estimate import SizeEstimate
+from foldwise.abstraction.estimate import SizeEstimate, card_bytes
 from foldwise.abstraction.strategy import stored_dtype
 from foldwise.game.errors import DefinitionError
 from foldwise.solver import memory_estimate
@@ -30,12 +30,14 @@ def check_disk(config: RunConfig, size: SizeEstimate, folder: Path) -> None:
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
-    held = sum(path.stat().st_size for path in folder.glob("*.npy")) if folder.is_dir() else 0
+    held = sum(path.stat().st_size for path in folder.rglob("*.npy")) if folder.is_dir() else 0
     needed, free = disk_bytes(config, size), shutil.disk_usage(place).free + held
     if needed > free:
+        fits = max(0, free - card_bytes(config)) * size.infoset_actions // max(1, needed - card_bytes(config))
         raise DefinitionError(
-            f"game {size.name!r} needs {_amount(needed)} of disk for checkpoints and its strategy, {str(place)!r} has "
-            f"{_amount(free)} free: make room, give another folder, or use fewer buckets or bet sizes"
+            f"game {size.name!r} needs {_amount(needed)} of disk for cards, checkpoints and its strategy, {str(place)!r} has "
+            f"{_amount(free)} free: make room, give another folder, or use fewer buckets or bet sizes "
+            f"({fits:,} infoset-actions would fit, it has {size.infoset_actions:,})"
         )
 
 
@@ -45,11 +47,10 @@ def _amount(num_bytes: int) -> str:
 
 
 def disk_bytes(config: RunConfig, size: SizeEstimate) -> int:
-    """The peak on disk: the previous checkpoint and the one being written, kept sums, and the same for the strategy."""
+    """The peak on disk: the last checkpoint and the one being written, kept sums, the same for the strategy, and cards."""
     kept = 0 if config.solver.sampler in FULL_WIDTH else len(PARTS) * size.table_bytes // 2
-    return (
-        2 * size.table_bytes + kept + 2 * size.infoset_actions * np.dtype(stored_dtype(size.infoset_actions)).itemsize
-    )
+    stored = size.infoset_actions * np.dtype(stored_dtype(size.infoset_actions)).itemsize
+    return 2 * size.table_bytes + kept + 2 * stored + card_bytes(config)
 
 
 def _what_fits(config: RunConfig, size: SizeEstimate, available: int) -> str:

@@ -41,6 +41,7 @@ SHELVES = {
     "agent.following": {"mappings", "postprocessing"},
     "agent.reading": {"following"},
     "agent.clients": set(),
+    "search.flop": set(),
     "matches.table": set(),
     "matches.engine": {"table"},
     "matches.scoring": {"table", "engine"},

@@ -68,3 +68,24 @@ def test_what_was_said_before_a_fork_died_is_kept(quick: ModuleType) -> None:
         os._exit(1)
 
     assert quick.in_fork(work, 60) == [1, [2, "two"]]
+
+
+def test_survivors_are_counted_by_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what the first stage left, those not tried count as the tried ones do, and in the bound as survivors."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutants.py")
+    assert spec is not None and spec.loader is not None
+    mutants = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "mutants", mutants)
+    spec.loader.exec_module(mutants)
+    files = ["solver/run.py"] * 6 + ["matches/scoring/aivat.py"] * 2
+    chosen = [mutants.Mutant(file, 1, start, "+", "-") for start, file in enumerate(files)]
+    quickly, left = chosen[:2], chosen[2:6]
+    outcomes = [mutants.Outcome(mutant, [], False) for mutant in (*quickly, left[0])]
+    outcomes += [mutants.Outcome(left[1], [], True), mutants.Outcome(chosen[6], [], False)]
+    rows = [tally.row() for tally in mutants.tallies(chosen, quickly, {left[0]}, outcomes)]
+    assert rows == [
+        ["solver", 6, 2, 3, 1, 2, 1, round(100 * 2 / 6, 1), 50.0],
+        ["matches/scoring", 2, 0, 2, 0, 1, 0, 0.0, 50.0],
+        ["all", 8, 2, 5, 1, 3, 1, 25.0, 50.0],
+    ]

@@ -163,7 +163,8 @@ class CardAbstraction:
             return
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            shutil.copytree(self.folder, temporary, dirs_exist_ok=True, copy_function=copy_file)
+            for path in sorted(self.folder.iterdir()):  # one by one, so that the first error is the one reported
+                copy_file(path, temporary / path.name)
             sync_folder(temporary)
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from record import Cell, add_save, significant
+from scipy.special import stdtrit
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -33,14 +34,27 @@ class Point:
     exploitability_mbb: float
 
 
-def figure_arguments(description: str | None, quick: float) -> tuple[argparse.Namespace, float, range]:
-    """What a figure of Gibson et al. is asked for: its options, the nodes of a curve, and the seeds."""
+def figure_parser(description: str | None, quick: float) -> argparse.ArgumentParser:
+    """The options that all figures of Gibson et al. have."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--full", action="store_true", help=f"3e9 nodes and five seeds instead of {quick:.0e} and one")
+    parser.add_argument("--nodes", type=float, help="another budget")
+    parser.add_argument("--seeds", type=int, help="another number of seeds")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     add_save(parser)
-    arguments = parser.parse_args()
-    return (arguments, 3e9, range(1, 6)) if arguments.full else (arguments, quick, range(1, 2))
+    return parser
+
+
+def budget_and_seeds(arguments: argparse.Namespace, quick: float) -> tuple[float, range]:
+    """The nodes of a curve, and its seeds."""
+    budget = arguments.nodes or (3e9 if arguments.full else quick)
+    return budget, range(1, 1 + (arguments.seeds or (5 if arguments.full else 1)))
+
+
+def figure_arguments(description: str | None, quick: float) -> tuple[argparse.Namespace, float, range]:
+    """What a figure of Gibson et al. is asked for: its options, the nodes of a curve, and the seeds."""
+    arguments = figure_parser(description, quick).parse_args()
+    return arguments, *budget_and_seeds(arguments, quick)
 
 
 @cache
@@ -132,20 +146,32 @@ def draw_games(
     figure.savefig(path, dpi=130)
 
 
-def final_values(points: Sequence[Point]) -> dict[str, tuple[float, float, int]]:
-    """Per curve, mean of the last point, half of its 95% interval over seeds, number of seeds."""
+def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
+    """Mean over seeds, and half of its 95% interval by Student's t; none with one seed."""
+    mean, count = float(np.mean(values)), len(values)
+    if count < 2:
+        return mean, None
+    return mean, float(stdtrit(count - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(count))
+
+
+def final_values(points: Sequence[Point]) -> dict[str, tuple[float, float | None]]:
+    """Per curve, mean of the last point and half of its 95% interval over seeds."""
     result = {}
     for curve in dict.fromkeys(p.curve for p in points):
         seeds = sorted({p.seed for p in points if p.curve == curve})
         last = [max((p for p in points if p.curve == curve and p.seed == s), key=lambda p: p.nodes) for s in seeds]
-        values = np.array([p.exploitability_mbb for p in last])
-        half = 1.96 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-        result[curve] = (float(values.mean()), float(half), len(values))
+        result[curve] = mean_and_half([p.exploitability_mbb for p in last])
     return result
 
 
-def draw(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploitability, mbb per game") -> None:
-    """Curves over nodes on logarithmic axes, with 95% bars over seeds."""
+def draw(
+    path: Path,
+    points: Sequence[Point],
+    title: str,
+    ylabel: str = "exploitability, mbb per game",
+    uniform: float | None = None,
+) -> None:
+    """Curves over nodes on logarithmic axes, with 95% bars over seeds; a dashed line where the paper's curves start."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -156,9 +182,11 @@ def draw(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploit
         seeds = sorted({p.seed for p in points if p.curve == curve})
         rows = [[p for p in points if p.curve == curve and p.seed == seed] for seed in seeds]
         nodes = np.mean([[p.nodes for p in row] for row in rows], axis=0)
-        values = np.array([[p.exploitability_mbb for p in row] for row in rows])
-        bars = 1.96 * values.std(axis=0, ddof=1) / np.sqrt(len(seeds)) if len(seeds) > 1 else None
-        axes.errorbar(nodes, values.mean(axis=0), yerr=bars, label=curve, capsize=2, marker=".")
+        found = [mean_and_half([p.exploitability_mbb for p in column]) for column in zip(*rows)]
+        bars = [half for _, half in found if half is not None] or None
+        axes.errorbar(nodes, [mean for mean, _ in found], yerr=bars, label=curve, capsize=2, marker=".")
+    if uniform is not None:
+        axes.axhline(uniform, color="black", linestyle="--", linewidth=1, label="uniform, as the paper reports")
     axes.set(xscale="log", yscale="log", xlabel="nodes visited", ylabel=ylabel, title=title)
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
@@ -168,22 +196,28 @@ def draw(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploit
 def final_cells(points: Sequence[Point]) -> dict[str, Cell]:
     """Per curve the last point as a cell of a record: with its interval where there are several seeds."""
     return {
-        curve: (significant(mean), significant(half, 2)) if seeds > 1 else significant(mean)
-        for curve, (mean, half, seeds) in final_values(points).items()
+        curve: significant(mean) if half is None else (significant(mean), significant(half, 2))
+        for curve, (mean, half) in final_values(points).items()
     }
 
 
-def write_figure(path: Path, points: Sequence[Point], title: str, ylabel: str = "exploitability, mbb per game") -> None:
+def write_figure(
+    path: Path,
+    points: Sequence[Point],
+    title: str,
+    ylabel: str = "exploitability, mbb per game",
+    uniform: float | None = None,
+) -> None:
     """The points as PATH.csv and their picture as PATH.png."""
     write_csv(path.with_name(f"{path.name}.csv"), points)
-    draw(path.with_name(f"{path.name}.png"), points, title, ylabel)
+    draw(path.with_name(f"{path.name}.png"), points, title, ylabel, uniform)
 
 
 def report(title: str, points: Sequence[Point]) -> None:
     """A line for docs/verification.md."""
     parts = [
-        f"{curve} {mean:.4g}" + (f" ± {half:.2g}" if seeds > 1 else "")
-        for curve, (mean, half, seeds) in final_values(points).items()
+        f"{curve} {mean:.4g}" + ("" if half is None else f" ± {half:.2g}")
+        for curve, (mean, half) in final_values(points).items()
     ]
     budget = max(p.nodes for p in points)
     print(f"{title}: after {budget:.2g} nodes, mbb/g: {'; '.join(parts)}")

@@ -4,24 +4,25 @@ Average strategy sampling runs with beta scaled to the budget (1,000 for 3e9 nod
 at these budgets samples every action and so equals external sampling.
 """
 
-import argparse
-from pathlib import Path
-
-from curves import Point, final_cells, log_budgets, report, run_curve, write_csv, write_figure
-from record import add_save, save
+from curves import (
+    Point,
+    budget_and_seeds,
+    figure_parser,
+    final_cells,
+    log_budgets,
+    report,
+    run_curve,
+    write_csv,
+    write_figure,
+)
+from record import save
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 3e8 and one")
-    parser.add_argument("--nodes", type=float, help="another budget")
-    parser.add_argument("--seeds", type=int, help="another number of seeds")
+    parser = figure_parser(__doc__, quick=3e8)
     parser.add_argument("--curves", nargs="*", help="only these: AS, AS-paper, ES, OS, CS")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
     arguments = parser.parse_args()
-    budget = arguments.nodes or (3e9 if arguments.full else 3e8)
-    seeds = range(1, 1 + (arguments.seeds or (5 if arguments.full else 1)))
+    budget, seeds = budget_and_seeds(arguments, quick=3e8)
     settings: dict[str, dict[str, object]] = {
         "AS": {"sampler": "average", "beta": budget / 3e6},
         "AS-paper": {"sampler": "average", "beta": 1e6},
@@ -36,7 +37,7 @@ def main() -> None:
         for seed in seeds:
             points += run_curve("two-nl-36", curve, seed, log_budgets(1e8, budget), **solver)
             write_csv(arguments.output / "gibson_2012_figure_2a.csv", points)
-    write_figure(arguments.output / "gibson_2012_figure_2a", points, "two-nl-36")
+    write_figure(arguments.output / "gibson_2012_figure_2a", points, "two-nl-36", uniform=6793.0)
     report("Gibson 2012, figure 2a", points)
     if arguments.save:
         save(

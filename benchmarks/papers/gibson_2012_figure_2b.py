@@ -1,20 +1,16 @@
 """Gibson et al. (NIPS 2012), figure 2b: exploitability over k against the number of infosets, two-nl-k."""
 
-import argparse
 from pathlib import Path
 
-from curves import Point, infosets, run_curve, write_csv
-from record import Cell, add_save, save, significant
+from curves import Point, budget_and_seeds, figure_parser, infosets, mean_and_half, run_curve, write_csv
+from record import Cell, save, significant
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="3e9 nodes and five seeds instead of 1e8 and one")
+    parser = figure_parser(__doc__, quick=1e8)
     parser.add_argument("--stacks", type=int, nargs="*", default=[20, 28, 36])
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
-    add_save(parser)
     arguments = parser.parse_args()
-    budget, seeds = (3e9, range(1, 6)) if arguments.full else (1e8, range(1, 2))
+    budget, seeds = budget_and_seeds(arguments, quick=1e8)
     settings: dict[str, dict[str, object]] = {
         "AS": {"sampler": "average", "beta": budget / 3e6},
         "ES": {"sampler": "external"},
@@ -38,26 +34,24 @@ def main() -> None:
 
 
 def _mean(points: list[Point], curve: str, stack: int) -> Cell:
-    values = [p.exploitability_mbb / stack for p in points if p.curve == f"{curve} k={stack}"]
-    return significant(sum(values) / len(values), 3)
+    mean, half = mean_and_half([p.exploitability_mbb / stack for p in points if p.curve == f"{curve} k={stack}"])
+    return significant(mean, 3) if half is None else (significant(mean, 3), significant(half, 2))
 
 
 def _draw(path: Path, points: list[Point], curves: list[str], stacks: list[int]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    import numpy as np
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     sizes = [infosets(f"two-nl-{stack}") for stack in stacks]
     for curve in curves:
-        values = [
-            np.array([p.exploitability_mbb for p in points if p.curve == f"{curve} k={stack}"]) / stack
+        found = [
+            mean_and_half([p.exploitability_mbb / stack for p in points if p.curve == f"{curve} k={stack}"])
             for stack in stacks
         ]
-        means = [value.mean() for value in values]
-        bars = [1.96 * v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in values]
+        means, bars = [mean for mean, _ in found], [half or 0.0 for _, half in found]
         axes.errorbar(sizes, means, yerr=bars, label=curve, marker=".", capsize=2)
         cells = ", ".join(f"k={stack} {mean:.3g}" for stack, mean in zip(stacks, means))
         print(f"Gibson 2012, figure 2b, {curve}: exploitability / k after {points[0].nodes:.2g} nodes: {cells}")

@@ -7,7 +7,7 @@ from record import Cell, save
 def main() -> None:
     arguments, budget, seeds = figure_arguments(__doc__, quick=1e8)
     last: dict[str, dict[str, Cell]] = {}
-    for game in ("bluff-1-1", "bluff-2-1"):
+    for game, uniform in (("bluff-1-1", 780.0), ("bluff-2-1", 784.0)):  # the paper's, in thousandths
         settings: dict[str, dict[str, object]] = {
             "AS": {"sampler": "average", "beta": budget / 3e6},
             "ES": {"sampler": "external"},
@@ -18,7 +18,8 @@ def main() -> None:
         for curve, solver in settings.items():
             for seed in seeds:
                 points += run_curve(game, curve, seed, log_budgets(1e6, budget), **solver)
-        write_figure(arguments.output / f"gibson_2012_figure_3_{game}", points, game, "exploitability, thousandths")
+        path = arguments.output / f"gibson_2012_figure_3_{game}"
+        write_figure(path, points, game, "exploitability, thousandths", uniform)
         report(f"Gibson 2012, figure 3, {game}", points)
         last[game] = final_cells(points)
     if arguments.save:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from curves import CONFIGS, Point, write_csv
-from record import save, significant
-from timed import draw_timed, report_timed, run_timed, save_timed, timed_budgets, timed_parser
+from record import save
+from timed import by_budget, draw_timed, report_timed, run_timed, save_timed, seeds_cell, timed_budgets, timed_parser
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
@@ -54,12 +54,13 @@ def main() -> None:
             return response.exploitability(policy).exploitability_mbb
 
         for sampler in ("pcs", "chance"):
-            points += run_timed(game, name, sampler, budgets, keep)
-            gc.collect()  # free the solver's table before the next one is made
-        final = np.load(kept[len(budgets) - 1], mmap_mode="r")
+            for seed in range(1, 1 + arguments.seeds):
+                points += run_timed(game, name, sampler, budgets, keep, seed)
+                gc.collect()  # free the solver's table before the next one is made
+        finals = {point.seed: path for point, path in zip(points, kept) if point.curve == "pcs"}  # each seed's last
         belongs = entries_of(game, 0)
         for point, path in zip(points, kept):
-            policy = np.load(path, mmap_mode="r")
+            policy, final = np.load(path, mmap_mode="r"), np.load(finals[point.seed], mmap_mode="r")
             seats = (response.exploitability(np.where(mine, policy, final)) for mine in (belongs, ~belongs))
             first, second = (found.value_mbb for found in seats)
             against.append(replace(point, exploitability_mbb=(first - second) / 2.0))
@@ -75,13 +76,13 @@ def main() -> None:
         save_timed(name, points, "thousandths of a game")
         save(
             f"johanson_2012_{name}_against_final",
-            "Against the final PCS strategy, thousandths of a game",
+            "Against the final PCS strategy of the same seed, thousandths of a game",
             ["sampler", *(f"point {number}" for number in range(1, arguments.points + 1))],
             [
-                [f"{name} {sampler}", *(significant(p.exploitability_mbb, 3) for p in against if p.curve == sampler)]
+                [f"{name} {sampler}", *(seeds_cell(at) for at in by_budget(against, sampler))]
                 for sampler in ("pcs", "chance")
             ],
-            seeds=1,
+            seeds=arguments.seeds,
         )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from curves import CONFIGS, Point, write_csv
-from record import Cell, add_save, save, significant
+from curves import CONFIGS, Point, mean_and_half, write_csv
+from record import Cell, add_save, cell_text, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.config import read_config
@@ -25,6 +25,7 @@ def timed_parser(description: str | None, points: int) -> argparse.ArgumentParse
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=None, help="CPU-seconds of each curve")
     parser.add_argument("--points", type=int, default=points)
+    parser.add_argument("--seeds", type=int, default=1, help="curves of each sampler, with seeds from 1 on")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     add_save(parser)
@@ -47,7 +48,12 @@ def race(
     arguments: argparse.Namespace,
 ) -> None:
     """A curve for each sampler, written, drawn, printed and where asked for recorded."""
-    points = [point for sampler in samplers for point in run_timed(game, name, sampler, budgets, measure)]
+    points = [
+        point
+        for sampler in samplers
+        for seed in range(1, 1 + arguments.seeds)
+        for point in run_timed(game, name, sampler, budgets, measure, seed)
+    ]
     write_csv(arguments.output / f"johanson_2012_{name}.csv", points)
     draw_timed(arguments.output / f"johanson_2012_{name}.png", points, name, f"exploitability, {unit}")
     report_timed(f"Johanson 2012, {name} ({game.num_infosets:,} infosets)", points, unit)
@@ -80,15 +86,21 @@ def run_timed(
         value = measure(policy)
         points.append(Point(sampler, seed, solver.nodes, spent, value))
         print(
-            f"{name} {sampler}: {spent:.1f} s, {solver.iteration:,} iterations, {value:.5g}",
+            f"{name} {sampler} seed {seed}: {spent:.1f} s, {solver.iteration:,} iterations, {value:.5g}",
             file=sys.stderr,
             flush=True,
         )
     return points
 
 
+def by_budget(points: Sequence[Point], curve: str) -> list[list[Point]]:
+    """The points of a curve, those of all its seeds together at each budget, in order."""
+    seeds = sorted({p.seed for p in points if p.curve == curve})
+    return [list(row) for row in zip(*([p for p in points if (p.curve, p.seed) == (curve, s)] for s in seeds))]
+
+
 def draw_timed(path: Path, points: Sequence[Point], title: str, ylabel: str, log: bool = True) -> None:
-    """Curves over CPU time."""
+    """Curves over CPU time, with 95% bars over seeds."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -96,8 +108,11 @@ def draw_timed(path: Path, points: Sequence[Point], title: str, ylabel: str, log
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     for curve in dict.fromkeys(p.curve for p in points):
-        own = [p for p in points if p.curve == curve]
-        axes.plot([p.seconds for p in own], [p.exploitability_mbb for p in own], marker=".", label=curve)
+        rows = by_budget(points, curve)
+        found = [mean_and_half([p.exploitability_mbb for p in row]) for row in rows]
+        bars = [half for _, half in found if half is not None] or None
+        seconds = [float(np.mean([p.seconds for p in row])) for row in rows]
+        axes.errorbar(seconds, [mean for mean, _ in found], yerr=bars, marker=".", capsize=2, label=curve)
     axes.set(xscale="log", yscale="log" if log else "linear", xlabel="CPU-seconds", ylabel=ylabel, title=title)
     axes.grid(True, which="both", alpha=0.2)
     axes.legend()
@@ -112,23 +127,38 @@ def slope(first: Point, last: Point) -> float | None:
     return float(np.log(ratio) / np.log(last.seconds / first.seconds))
 
 
+def seeds_cell(points: Sequence[Point]) -> Cell:
+    """The exploitability of several seeds: their mean, with its interval where there are several."""
+    return _cell([p.exploitability_mbb for p in points], 3)
+
+
+def _cell(values: Sequence[float], digits: int) -> Cell:
+    mean, half = mean_and_half(values)
+    return significant(mean, digits) if half is None else (significant(mean, digits), significant(half, 2))
+
+
+def slope_cell(rows: Sequence[Sequence[Point]]) -> Cell:
+    """The slope from the first to the last point, seed by seed."""
+    found = [steepness for pair in zip(rows[0], rows[-1]) if (steepness := slope(*pair)) is not None]
+    return _cell(found, 2) if found else None
+
+
 def save_timed(name: str, points: Sequence[Point], unit: str) -> None:
     """A record of the first and the last point of each curve."""
     rows: list[list[Cell]] = []
     for curve in dict.fromkeys(p.curve for p in points):
-        own = [p for p in points if p.curve == curve]
+        own = by_budget(points, curve)
         row: list[Cell] = [f"{name} {curve}"]
-        for p in (own[0], own[-1]):
-            row += [significant(p.seconds, 3), significant(p.exploitability_mbb, 3)]
-        steepness = slope(own[0], own[-1])
-        rows.append([*row, None if steepness is None else round(steepness, 2)])
+        for at in (own[0], own[-1]):
+            row += [significant(float(np.mean([p.seconds for p in at])), 3), seeds_cell(at)]
+        rows.append([*row, slope_cell(own)])
     save(
         f"johanson_2012_{name}",
         "Exploitability at the first and the last point of a curve over one thread's CPU time, and the slope between them "
         f"on logarithmic axes; {unit}",
         ["game and sampler", "first, CPU-s", "first", "last, CPU-s", "last", "slope"],
         rows,
-        seeds=1,
+        seeds=len({p.seed for p in points}),
     )
 
 
@@ -136,12 +166,7 @@ def report_timed(title: str, points: Sequence[Point], unit: str) -> None:
     """A line for docs/verification.md: first and last point of each curve, and its slope on logarithmic axes."""
     parts = []
     for curve in dict.fromkeys(p.curve for p in points):
-        own = [p for p in points if p.curve == curve]
-        first, last = own[0], own[-1]
-        part = f"{curve} {first.exploitability_mbb:.4g} at {first.seconds:.3g} s, {last.exploitability_mbb:.4g} at "
-        part += f"{last.seconds:.3g} s"
-        steepness = slope(first, last)
-        if steepness is not None:
-            part += f" (slope {steepness:.2f})"
-        parts.append(part)
+        own = by_budget(points, curve)
+        ends = (f"{cell_text(seeds_cell(at))} at {np.mean([p.seconds for p in at]):.3g} s" for at in (own[0], own[-1]))
+        parts.append(f"{curve} {', '.join(ends)} (slope {cell_text(slope_cell(own))})")
     print(f"{title}, {unit}: {'; '.join(parts)}", flush=True)

@@ -4,10 +4,17 @@ The curves of 5, 8 and 10 buckets a street coincide in the paper: the iterations
 prints iterations a second on one core, which the paper gives as 750 (18,496 states each), and with the betting in
 pieces by preflop sequence on two, which it gives as 1,700 on four. Curves of other games that OUTPUT holds from earlier
 runs stay in the table and in the picture.
+
+The same curve towards figure 1a, which is chance sampling to 100 million iterations and more: with --resume a run goes on
+where the last one ended, point by point, and what the rest would take is printed.
+
+python benchmarks/papers/zinkevich_2007_figure_1b.py --games limit-5 --most 27 --points 14 --cpu-seconds 1200 [--resume]
 """
 
 import argparse
 import time
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +25,8 @@ from record import Cell, add_save, save, significant
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.abstraction.build import build_abstract_game
 from foldwise.abstraction.config import read_config
+from foldwise.abstraction.strategy import Evaluation
+from foldwise.solver.checkpoint import load_checkpoint, save_checkpoint
 from foldwise.solver.config import RunConfig
 from foldwise.solver.regret_kernels import normalise_sums
 from foldwise.solver.response.best_response import ExactResponse
@@ -47,6 +56,8 @@ def main() -> None:
         "--points", type=int, default=8, help=f"evaluations, spaced evenly in logarithm from {_FIRST_POINT} on"
     )
     parser.add_argument("--threads", type=int, default=2, help="threads of the curves, which share one table")
+    parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further point after so many")
+    parser.add_argument("--resume", action="store_true", help="go on in OUTPUT/chance-GAME")
     parser.add_argument("--speed-only", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/papers"))
     add_save(parser)
@@ -56,14 +67,16 @@ def main() -> None:
         settings = {"solver.sampler": "chance", "solver.threads": arguments.threads}
         config = read_config(CONFIGS / f"{name}.toml", RunConfig, settings)
         game = build_abstract_game(config)
-        rates = _time(name, game, config)
-        if arguments.save:
+        rates = [] if arguments.resume else _time(name, game, config)
+        if arguments.save and rates:
             columns = ["threads", "iterations/s by the clock", "nodes an iteration", "paper, iterations/s"]
             save("zinkevich_2007_speed", f"Chance sampling on {name} from the start", columns, rates, seeds=1)
         if not arguments.speed_only:
             shares = np.geomspace(_FIRST_POINT, arguments.most, arguments.points)
-            rows = _curve(name, game, config, shares, arguments.output)
+            points = _curve(name, game, config, shares, arguments)
+            rows = _rows(name, game, points)
             if arguments.save:
+                _save_towards_1a(name, game, points)
                 save(
                     f"zinkevich_2007_figure_1b_{name}",
                     "Figure 1b: chance sampling by iterations per infoset, mb/h",
@@ -104,28 +117,86 @@ def _time(name: str, game: AbstractGame, config: RunConfig) -> list[list[Cell]]:
 
 
 def _curve(
-    name: str, game: AbstractGame, config: RunConfig, shares: npt.NDArray[np.float64], output: Path
-) -> list[Row]:
-    """Solve to each share of iterations per infoset; files are rewritten after each."""
+    name: str,
+    game: AbstractGame,
+    config: RunConfig,
+    shares: npt.NDArray[np.float64],
+    arguments: argparse.Namespace,
+) -> list[Evaluation]:
+    """Solve to each share of iterations per infoset; a checkpoint is kept and files are rewritten after each."""
     solver, response = make_solver(game, config), ExactResponse(game)
+    folder, settings = arguments.output / f"chance-{name}", config.model_dump(mode="json")
+    points = load_checkpoint(folder, solver, settings, game.fingerprint).history if arguments.resume else []
     policy = np.empty(game.num_entries, dtype=np.float32)
-    rows: list[Row] = []
-    seconds = 0.0
+    spent, begun = points[-1].seconds if points else 0.0, time.process_time()
     for share in shares:
-        start = time.perf_counter()
-        solver.advance(int(share * game.num_infosets) - solver.iteration)
-        seconds += time.perf_counter() - start
+        goal = int(share * game.num_infosets)
+        if goal <= solver.iteration:
+            continue
+        if time.process_time() - begun > arguments.cpu_seconds:
+            break
+        start = time.process_time()
+        solver.advance(goal - solver.iteration)
+        spent += time.process_time() - start
         normalise_sums(game.tree.nodes, game.deals.num_buckets, solver.table, policy)
         value = response.exploitability(policy)
-        rows.append((name, solver.iteration, solver.iteration / game.num_infosets, seconds, value.exploitability_mbb))
+        points.append(
+            Evaluation(
+                iterations=solver.iteration,
+                nodes=solver.nodes,
+                seconds=spent,
+                exploitability_mbb=value.exploitability_mbb,
+            )
+        )
+        save_checkpoint(folder, solver, settings, game.fingerprint, spent, points)
         print(
             f"Zinkevich 2007, figure 1b, {name}: {value.exploitability_mbb:.4g} mb/h after {solver.iteration:,} iterations, "
-            f"{rows[-1][2]:.3g} per infoset, {seconds:.0f} s"
+            f"{share:.3g} per infoset, {spent:.0f} CPU-s"
             + ("" if value.boards_counted is None else f", {value.boards_counted:,} of 134,459 boards"),
             flush=True,
         )
-        _write(output / "zinkevich_2007_figure_1b.csv", rows)
-    return rows
+        _write(arguments.output / "zinkevich_2007_figure_1b.csv", _rows(name, game, points))
+    return points
+
+
+def _rows(name: str, game: AbstractGame, points: Sequence[Evaluation]) -> list[Row]:
+    return [
+        (name, p.iterations, p.iterations / game.num_infosets, p.seconds, p.exploitability_mbb or 0.0) for p in points
+    ]
+
+
+def _save_towards_1a(name: str, game: AbstractGame, points: Sequence[Evaluation]) -> None:
+    """How far chance sampling itself came, and what the paper's iterations would take at the pace of the last stretch."""
+    rows: list[list[Cell]] = []
+    for before, point in pairwise([Evaluation(iterations=0, nodes=0, seconds=0.0), *points]):
+        pace = (point.iterations - before.iterations) / (point.seconds - before.seconds)
+        rows.append(
+            [
+                f"{name} after {point.iterations / 1e6:.3g}M",
+                significant(point.iterations / game.num_infosets, 3),
+                significant(point.exploitability_mbb or 0.0, 3),
+                round(point.seconds),
+                round(pace),
+            ]
+        )
+    for iterations, value in PAPER_POINTS.get(name, []):
+        hours = (points[-1].seconds + (iterations - points[-1].iterations) / pace) / 3600.0
+        rows.append(
+            [
+                f"{name} after {iterations / 1e6:g}M: the paper's; CPU-seconds as they would be",
+                significant(iterations / game.num_infosets, 3),
+                value,
+                round(3600.0 * hours),
+                None,
+            ]
+        )
+    save(
+        f"zinkevich_2007_chance_{name}",
+        "Chance sampling itself towards figure 1a, mb/h",
+        ["game and iterations", "per infoset", "exploitability", "CPU-seconds", "iterations a CPU-second"],
+        rows,
+        seeds=1,
+    )
 
 
 def _write(path: Path, rows: list[Row]) -> None:

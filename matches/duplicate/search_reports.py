@@ -18,6 +18,7 @@ class _Report(TypedDict):
     solves: int
     fallbacks: int
     unpriced: int
+    pondered: int
     seconds: list[float]
 
 
@@ -30,7 +31,11 @@ def write_report(player: Player, path: Path) -> None:
     report = getattr(player, "report", None)
     if report is not None:
         kept = _Report(
-            solves=report.solves, fallbacks=report.fallbacks, unpriced=report.unpriced, seconds=report.seconds
+            solves=report.solves,
+            fallbacks=report.fallbacks,
+            unpriced=report.unpriced,
+            pondered=report.pondered,
+            seconds=report.seconds,
         )
         write_whole(path, json.dumps(kept) + "\n")
 
@@ -61,6 +66,7 @@ def _summary(reports: Iterable[_Report]) -> SearchSummary:
     return SearchSummary(
         solves=sum(report["solves"] for report in kept),
         fallbacks=sum(report["fallbacks"] for report in kept),
+        pondered=sum(report.get("pondered", 0) for report in kept),  # reports of before do not have it
         seconds_p50=float(np.percentile(seconds, 50)),
         seconds_p99=float(np.percentile(seconds, 99)),
         seconds_max=max(seconds),

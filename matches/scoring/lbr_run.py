@@ -53,6 +53,7 @@ class LbrResult:
     total: Estimate  # by deal, the mean of both positions
     positions: tuple[Estimate, Estimate]
     seconds: float
+    deals: Float  # chips won by deal, the mean of both positions: to compare strategies on the same deals in pairs
 
 
 def run_lbr(
@@ -102,6 +103,7 @@ def run_lbr(
         estimate(everything.mean(axis=1), unit),
         (estimate(everything[:, 0], unit), estimate(everything[:, 1], unit)),
         before + time.monotonic() - start,
+        everything.mean(axis=1),
     )
 
 

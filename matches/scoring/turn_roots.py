@@ -1,9 +1,10 @@
-"""A searching player against tables, scored by turn roots: the value of a whole turn and river over all hands.
+"""Players that search, scored by turn roots: the value of a whole turn and river over all hands.
 
-The blueprint plays itself to the turn. From there on one seat searches and the other plays its rows, both with every hand
-at once: each action is expanded by its probabilities, all-ins are exact over all rivers, and where the turn ends some
-rivers are drawn. What the searching seat wins more than the blueprint's own rows in its place, which is computed exactly
-over all rivers, is one observation. Everything before the turn is the same for both and cancels.
+Two strategies play each other to the turn with their tables. From there on both players have every hand at once: each
+action is expanded by its probabilities, all-ins are exact over all rivers, and where the turn ends some rivers are drawn,
+the same ones at every end of a root. What the players, one of them searching or both, win there more than their tables do
+in their places is one observation. Everything before the turn is the same for both and cancels; so what a searching player
+wins from another one is what the tables win by `expectation`, and this on top.
 """
 
 from collections.abc import Iterator
@@ -17,18 +18,19 @@ from foldwise.game.betting import BettingState
 from foldwise.game.hands.dealing import Shoe
 from foldwise.game.text.match_state import view
 from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, end_value, showdown_on, unseen
-from foldwise.search.blueprint_values import BlueprintValues
-from foldwise.search.player import SearchPlayer, shared_workspace
+from foldwise.matches.scoring.vector_response import RangeAgent
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.search.street import without_card
 
 _TURN = 2
 _NUM_RIVERS = 48
 
+Agents = tuple[RangeAgent, RangeAgent]  # by position
+
 
 @dataclass(frozen=True)
-class TurnRoot:
-    """A state at the root of a turn, and how likely each player's hands reach it."""
+class StreetRoot:
+    """A state at the root of a street, and how likely each player's hands reach it."""
 
     number: int  # of the hand
     betting: BettingState
@@ -36,69 +38,75 @@ class TurnRoot:
     ranges: tuple[Float, Float]
 
 
-def turn_roots(table: StrategyPlayer, seed: int, num_hands: int) -> Iterator[TurnRoot]:
-    """Roots of hands of a strategy against itself, as a dealer deals them."""
-    definition = table.definition
-    ranges = TableRanges(table)
-    for number, deal in zip(range(num_hands), Shoe(definition, seed).deals()):
-        betting = BettingState(definition)
-        while not betting.finished and betting.round < _TURN:
-            betting.apply(table.choose(view(betting, deal.hole_cards, deal.board, betting.player_to_act, number)))
+def street_roots(
+    tables: tuple[StrategyPlayer, StrategyPlayer],
+    seed: int,
+    num_hands: int,
+    first: int = 0,
+    step: int = 1,
+    street: int = _TURN,
+) -> Iterator[StreetRoot]:
+    """Roots of hands of two strategies, by position, as a dealer deals them; hands are numbered from `first` by `step`."""
+    definition = tables[0].definition
+    ranges = [TableRanges(table) for table in tables]
+    for dealt, deal in zip(range(num_hands), Shoe(definition, seed).deals()):
+        betting, number = BettingState(definition), first + step * dealt
+        while not betting.finished and betting.round < street:
+            player = betting.player_to_act
+            betting.apply(tables[player].choose(view(betting, deal.hole_cards, deal.board, player, number)))
         if not betting.finished:
-            board = tuple(deal.board[: definition.board_sizes[_TURN]])
-            followed = [ranges.follow(betting, board, player, number).ranges[player] for player in (0, 1)]
-            yield TurnRoot(number, betting, board, (followed[0], followed[1]))
+            board = tuple(deal.board[: definition.board_sizes[street]])
+            followed = [ranges[player].follow(betting, board, player, number).ranges[player] for player in (0, 1)]
+            yield StreetRoot(number, betting, board, (followed[0], followed[1]))
 
 
 class RootMatch:
-    """A searching player against a table, from turn roots on."""
+    """Two players from turn roots on, beside the tables that came there."""
 
-    def __init__(
-        self, search: SearchPlayer, table: StrategyPlayer, rivers: int = 2, least: float = 1e-2, seed: int = 0
-    ):
-        search.measure()
-        self.search = search
-        self.table = table
+    def __init__(self, players: Agents, tables: Agents, rivers: int = 2, least: float = 1e-2, seed: int = 0):
+        self.players = players
+        self.tables = tables
         self.rivers = rivers  # drawn where a turn ends
         # A branch whose probability times chips is below this share of the root's is walked with a matching probability
         # and weighted up accordingly.
         self.least = least
-        self._rows = TableRanges(table)
-        self._values = BlueprintValues(self._rows, shared_workspace(), 2)
-        self._rng = np.random.default_rng(seed)
+        self.seed = seed
 
-    def gain(self, root: TurnRoot, position: int) -> float:
-        """How many more chips per hand that reaches the root `position` wins by searching than by the table's rows."""
+    def gain(self, root: StreetRoot) -> float:
+        """How many more chips per hand that reaches the root position 0 wins from position 1 than the tables do."""
+        return self.value(root, self.players) - self.value(root, self.tables)
+
+    def value(self, root: StreetRoot, agents: Agents) -> float:
+        """What position 0 wins per hand that reaches the root."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
-        least = self.least * mass * root.betting.max_spent
-        won = self._value(root.number, root.betting, root.board, root.ranges, position, least)
-        node = self._rows.follow(root.betting, root.board, position, root.number).node
-        own, other = root.ranges[position], root.ranges[1 - position]
-        before = float(own @ self._values.response(node, root.board, position, other, best=False))
-        return (won - before) / mass
+        rng = np.random.default_rng((self.seed, root.number))
+        rivers = rng.choice(unseen(root.board), self.rivers, replace=False).tolist()
+        walk = _RootWalk(agents, root.number, rivers, self.least * mass * root.betting.max_spent, rng)
+        return walk.value(root.betting, root.board, root.ranges) / mass
 
-    def _value(
-        self,
-        number: int,
-        betting: BettingState,
-        board: tuple[int, ...],
-        ranges: tuple[Float, Float],
-        position: int,
-        least: float,
-    ) -> float:
-        """What `position` wins by searching, times both reaches; branches of a stake below `least` are drawn."""
+
+@dataclass
+class _RootWalk:
+    """One root, for two agents."""
+
+    agents: Agents
+    number: int
+    rivers: list[int]
+    least: float  # stake below which branches are drawn
+    rng: np.random.Generator
+
+    def value(self, betting: BettingState, board: tuple[int, ...], ranges: tuple[Float, Float]) -> float:
+        """What position 0 wins, times both reaches."""
         if betting.finished:
-            value = end_value(betting, board, ranges)
-            return value if position == 0 else -value
+            return end_value(betting, board, ranges)
         if len(board) < betting.definition.board_sizes[betting.round]:
             total = 0.0
-            for card in self._rng.choice(unseen(board), self.rivers, replace=False).tolist():
+            for card in self.rivers:
                 after = (without_card(ranges[0], card), without_card(ranges[1], card))
-                total += self._value(number, betting, (*board, card), after, position, least)
-            return total * _NUM_RIVERS / (self.rivers * HIDDEN_RIVERS)
+                total += self.value(betting, (*board, card), after)
+            return total * _NUM_RIVERS / (len(self.rivers) * HIDDEN_RIVERS)
         player = betting.player_to_act
-        agent = self.search if player == position else self._rows
-        policy = agent.rows(PublicState(betting, board, player, number))
+        policy = self.agents[player].rows(PublicState(betting, board, player, self.number))
         total = 0.0
         for action, row in zip(policy.actions, policy.rows):
             reach = ranges[player] * row
@@ -107,9 +115,9 @@ class RootMatch:
             following.apply(action)
             stake = float(after[0] @ showdown_on(board).fold(after[1])) * following.max_spent
             weight = 1.0
-            if stake < least:
-                if self._rng.random() * least >= stake:
+            if stake < self.least:
+                if self.rng.random() * self.least >= stake:
                     continue
-                weight = least / stake
-            total += weight * self._value(number, following, board, after, position, least)
+                weight = self.least / stake
+            total += weight * self.value(following, board, after)
         return total

@@ -247,6 +247,18 @@ class RealResponse:
         won: Float = work.value[0] / comb(50, 2)
         return won
 
+    def flop_exploitability(self, flop: int, best: bool = True) -> float:
+        """What best responses from one class of flops on win, in chips, mean of both players; both play their rows before.
+
+        The mean over flops, weighted by their orbits, is a lower bound of the whole exploitability.
+        """
+        dealt = np.array([flop])
+        won = 0.0
+        for player in range(2):
+            values = self.flop_values(flop, player, best)[None]
+            won += float(self.hand_values(values, dealt, player, best=False).mean())
+        return won / 2.0
+
     def run(
         self,
         fingerprint: str,

@@ -8,7 +8,7 @@ strategy too. The same calls give the same bits with any number of threads.
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,6 @@ from foldwise.game.trees.tree_kernels import CHANCE, DECISION
 from foldwise.solver.full_width.schedules import Schedule
 from foldwise.solver.response.best_response import Exploitability
 from foldwise.solver.samplers import load_rule
-from foldwise.solver.side_by_side import side_by_side
 from foldwise.solver.subgame.cut import (
     board_tasks,
     children,
@@ -43,7 +42,8 @@ from foldwise.solver.subgame.cut import (
 )
 from foldwise.solver.subgame.gadget import Gadget, make_choice
 from foldwise.solver.subgame.gadget_kernels import EntryChoice
-from foldwise.solver.subgame.hand_kernels import FROZEN, Rules, match_hands
+from foldwise.solver.subgame.hand_kernels import FROZEN, match_hands
+from foldwise.solver.subgame.steps import NUM_STEPS, VALUE_RULES, Kind, schedule_steps
 from foldwise.solver.subgame.subgame_kernels import (
     NUM_COUNTERS,
     TAKEN,
@@ -61,7 +61,6 @@ from foldwise.solver.subgame.subgame_tree import Nodes, Path, build_subtree
 from foldwise.solver.subgame.subtree_kernels import Blocks
 from foldwise.solver.subgame.workspace import Workspace
 
-Kind = Literal["average", "best"]
 Board = TypeVar("Board", ShowdownBoard, LaneBoard)
 
 _RIVER_CARDS = 5
@@ -69,15 +68,6 @@ _NUM_RIVERS = 48
 _HIDDEN_RIVERS = 44  # possible river cards once both hands and the turn are known
 _LEAST_MASS = 1e-300
 _ITERATIONS_A_CALL = 64  # between two of which an interrupt is heard
-_NUM_STEPS = Rules._fields.index("learns")  # numbers of an iteration
-_VALUE = Rules(*(np.float32(0.0),) * 5, learns=False, averages=True, responds=False)
-_RULES: dict[Kind, Rules] = {"average": _VALUE, "best": _VALUE._replace(responds=True)}
-
-
-def _steps(schedule: Schedule, iterations: Counts) -> Single:
-    """What a schedule says of iterations: [iterations, _NUM_STEPS]."""
-    found = schedule(iterations.astype(np.float64))
-    return np.ascontiguousarray(np.stack(found, axis=1), dtype=np.float32)
 
 
 def _make_scratch(nodes: Nodes, blocks: Blocks, num_hands: int) -> SubgameScratch:
@@ -258,6 +248,14 @@ class Subgame:
             raise DefinitionError(f"river card {river}: expected one of the {len(self.river_cards)} not on the board")
         return self.river_cards.index(river)
 
+    @property
+    def hand_nodes_per_visit(self) -> float:
+        """Public nodes times hands in one visit of the whole tree, which walks for both players."""
+        trunk = int((self.nodes["street"] == self.nodes[0]["street"]).sum())
+        below = len(self.nodes) - trunk
+        on_full_boards = below * self._pieces.boards.pairs.size
+        return 2.0 * (trunk * self.board.pairs.size + on_full_boards)
+
     # Solving
 
     def run(self, iterations: int) -> None:
@@ -274,8 +272,8 @@ class Subgame:
         passes = Passes(
             first_traverser=0,
             num_traversers=2,
-            trunk_steps=_steps(self._schedule, numbers + 1),
-            steps=_steps(self._schedule, visits + 1),
+            trunk_steps=schedule_steps(self._schedule, numbers + 1),
+            steps=schedule_steps(self._schedule, visits + 1),
             learns=True,
             averages=False,
             responds=False,
@@ -312,7 +310,7 @@ class Subgame:
         num_tasks = passes.tasks.start.size - 1
         shares = range(max(1, min(len(self._scratch), num_tasks)))
         try:
-            return sum(side_by_side(self._workspace.pool, work, shares))
+            return sum(self._workspace.share(work, shares))
         finally:  # if an interrupt kept the first thread from its passes, the others must not wait for them
             counters[TAKEN] = len(passes.steps) * passes.num_traversers * num_tasks
 
@@ -337,7 +335,7 @@ class Subgame:
 
     def _values_on(self, boards: Counts, tasks: Tasks, player: int, kind: Kind) -> Float:
         """The same on some of the boards, which stand for all."""
-        nothing = np.zeros((1, _NUM_STEPS), dtype=np.float32)
+        nothing = np.zeros((1, NUM_STEPS), dtype=np.float32)
         passes = Passes(
             first_traverser=player,
             num_traversers=1,
@@ -388,7 +386,7 @@ class Subgame:
             board,
             _one_board(self._pieces.lane_boards, which),
             self._pieces.blocks,
-            _RULES[kind],
+            VALUE_RULES[kind],
             scratch,
         )
         out = np.zeros(NUM_PAIRS)

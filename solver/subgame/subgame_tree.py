@@ -62,12 +62,17 @@ def legal_actions(state: BettingState, menu: BetMenu, added: Sequence[int] = ())
     num_raises = sum(action.kind == RAISE for _, action in state.actions[state.round])
     sizes = sets[min(num_raises, len(sets) - 1)]
     amounts = _raise_amounts(state, sizes, menu.all_in_share)
+    check_added(state, added)
+    return actions + [Action(RAISE, amount) for amount in sorted({*amounts, *added})]
+
+
+def check_added(state: BettingState, added: Sequence[int]) -> None:
+    """Raise `DefinitionError` for a raise that cannot be added to a state's actions."""
     for amount in added:
         if not state.is_legal(Action(RAISE, amount)):
             raise DefinitionError(
                 f"a raise to {amount} added after {state.betting_text()!r}: expected one between {state.raise_range()}"
             )
-    return actions + [Action(RAISE, amount) for amount in sorted({*amounts, *added})]
 
 
 def build_subtree(state: BettingState, menu: BetMenu, added: Mapping[Path, Sequence[int]] | None = None) -> Subtree:
@@ -93,13 +98,18 @@ def build_subtree(state: BettingState, menu: BetMenu, added: Mapping[Path, Seque
             for action in actions:
                 after = here.copy()
                 after.apply(action)
-                nodes.append(_child(here, after))
+                nodes.append(next_record(here, after))
                 states.append(after)
                 paths.append((*paths[at], action))
         at += 1
     if unused:
         raise DefinitionError(f"raises added after {next(iter(unused))}: no decision of the subgame is reached so")
-    return Subtree(np.array([tuple(node.values()) for node in nodes], dtype=NODE_DTYPE), states, paths)
+    return Subtree(make_nodes(nodes), states, paths)
+
+
+def make_nodes(records: Sequence[Mapping[str, float]]) -> Nodes:
+    """Records as a kernel reads them."""
+    return np.array([tuple(record.values()) for record in records], dtype=NODE_DTYPE)
 
 
 def _record(kind: int, player: int, street: int, value: float = 0.0) -> dict[str, float]:
@@ -116,7 +126,8 @@ def _record(kind: int, player: int, street: int, value: float = 0.0) -> dict[str
     }
 
 
-def _child(here: BettingState, after: BettingState) -> dict[str, float]:
+def next_record(here: BettingState, after: BettingState) -> dict[str, float]:
+    """The record of the node after an action; its children come later."""
     street = here.round
     if not after.finished:
         return _record(DECISION, after.player_to_act, street) if after.round == street else _record(CHANCE, 0, street)

@@ -3,11 +3,13 @@
 import os
 import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from foldwise.game.arrays import Single, aligned_zeros
 from foldwise.game.errors import DefinitionError
 from foldwise.solver.memory_estimate import available_bytes
+from foldwise.solver.side_by_side import Result, Share, side_by_side
 
 
 class Workspace:
@@ -22,6 +24,10 @@ class Workspace:
         self._free: list[Single] = []
         self._returned: deque[Single] = deque()
         self._lock = threading.Lock()
+
+    def share(self, work: Callable[[Share], Result], shares: Sequence[Share]) -> list[Result]:
+        """Call `work` on every share, side by side."""
+        return side_by_side(self.pool, work, shares)
 
     @property
     def num_free_bytes(self) -> int:

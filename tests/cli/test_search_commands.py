@@ -147,6 +147,7 @@ def test_a_match_in_memory_reports_its_solves(made_up, tmp_path):
     assert found is not None
     assert found["solves"] > 0
     assert found["fallbacks"] == 0
+    assert found["pondered"] == 0  # in memory nobody watches
     assert 0.0 < found["seconds_p50"] <= found["seconds_p99"] <= found["seconds_max"]
     again = tmp_path / "again"
     again.mkdir()

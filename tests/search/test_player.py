@@ -30,13 +30,13 @@ HOLES = (tuple(parse_cards("KdQd")), tuple(parse_cards("8c8s")))
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch):
     """All that is tested here holds for any number of iterations."""
-    mode = replace(MODES["fast"], turn=Budget(0.0, 2, 2), river=Budget(0.0, 8, 8))
+    mode = replace(MODES["fast"], flop=Budget(0.0, 2, 2), turn=Budget(0.0, 2, 2), river=Budget(0.0, 8, 8))
     monkeypatch.setitem(MODES, "fast", mode)
 
 
 def player(gadget="combined", seed=1, pipeline="none", **options):
     table = made_player(short_hunl(STACK), MENU, seed=seed, pipeline=pipeline)
-    settings = SearchSettings(gadget=gadget, **{k: options.pop(k) for k in ("turn", "river") if k in options})
+    settings = SearchSettings(gadget=gadget, **{k: options.pop(k) for k in ("flop", "turn", "river") if k in options})
     return SearchPlayer(table, parse_pipeline(pipeline), settings, **{"threads": 1, **options})
 
 
@@ -87,6 +87,82 @@ def test_a_hand_taken_up_in_the_middle_is_played_as_one_followed_from_the_start(
     taken_up = player()
     taken_up.choose(at(state))  # as at a table: with the buckets of the hand held on all streets so far
     assert taken_up.report.fallbacks == 0
+
+
+FLOP_LINES = {
+    "flop's root": ("c", "c"),
+    "a flop bet of its own": ("c", "c", "c", "277"),
+    "a raise before the flop of its own": ("270", "c", "c"),
+    "a turn behind a searched flop": ("c", "c", "c", "230", "c"),
+    "a river behind a searched flop": ("c", "c", "c", "c", "230", "c", "c"),
+}
+
+
+@pytest.mark.parametrize("line", list(FLOP_LINES))
+def test_a_searched_flop_is_played_alike_taken_up_or_followed(line):
+    """The same bits with another number of threads, and no decision left to the table."""
+    words = FLOP_LINES[line]
+    state = betting(*words)
+    fresh = player(flop="fast").policy(public(state))
+    follower = player(flop="fast", threads=2)
+    position = state.player_to_act
+    for k in range(2, len(words) + 1):
+        seen = at(betting(*words[:k]), position)
+        (follower.choose if seen.is_turn() else follower.observe)(seen)
+    followed = follower.policy(public(state))
+    assert followed.actions == fresh.actions
+    assert np.array_equal(followed.rows, fresh.rows)
+    assert follower.report.fallbacks == 0
+    live = ~np.isin(PAIR_CARDS, public(state).board).any(axis=1)
+    np.testing.assert_allclose(fresh.rows[:, live].sum(axis=0), 1.0, atol=1e-6)
+    assert not fresh.rows[:, ~live].any()
+
+
+def test_the_turn_begins_with_the_ranges_of_the_searched_flop():
+    """A flop row of ours that never checks a hand leaves it out of the turn's range."""
+    searching = player(flop="fast")
+    state = betting("c", "c", "c", "c")
+    searching.policy(public(state))
+    flop, turn = (next(iter(searching._kept[street][1].values())) for street in (1, 2))
+    expected = flop.ranges()
+    for player_, one in enumerate(turn.problem.ranges):
+        live = ~np.isin(PAIR_CARDS, public(state).board).any(axis=1)
+        np.testing.assert_array_equal(one[live], expected[player_][live])
+        assert not one[~live].any()
+    assert turn.problem.gadget is not None
+
+
+def test_a_flop_bet_outside_the_tree_is_added_and_what_we_played_is_frozen():
+    searching = player(flop="fast")
+    before = searching.policy(public(betting("c", "c")))
+    state = betting("c", "c", "c", "277")
+    answer = searching.policy(public(state))
+    assert answer.actions[1] == Action(CALL)
+    (_, kept) = searching._kept[1]
+    search = next(iter(kept.values()))
+    assert search.added == {(Action(CALL),): (277,)}
+    np.testing.assert_array_equal(search.frozen[()], before.rows)
+
+
+def test_solves_while_the_opponent_is_to_act_are_counted():
+    """And the answer is the same as without them."""
+    watching, late = player(), player()
+    state = betting("c", "c", "c", "c")
+    position = 1 - state.player_to_act
+    watching.observe(at(state, position))
+    assert (watching.report.pondered, watching.report.solves) == (1, 1)
+    state.apply(Action(CALL))
+    assert watching.choose(at(state)) == late.choose(at(state))
+    assert (watching.report.pondered, watching.report.solves) == (1, 1)
+    assert (late.report.pondered, late.report.solves) == (0, 1)
+
+
+def test_a_searched_flop_is_explained():
+    searching = player(flop="fast")
+    seen = []
+    searching.listener = seen.append
+    searching.choose(at(betting("c", "c")))
+    assert "flop solved from its root" in str(seen[0])
 
 
 def test_choices_are_drawn_from_the_row_by_the_hands_number():

@@ -13,6 +13,7 @@ from foldwise.game.trees.tree_kernels import DECISION
 from foldwise.matches.folder_check import check_folder
 from foldwise.solver import kept_sums
 from foldwise.solver.checkpoint import MANIFEST
+from foldwise.solver.config import Discount
 from foldwise.solver.milestones import PARTS
 from foldwise.solver.run import SolverRun, make_solver
 from tests.solver.test_runs import FakeTime, make_config, run_to_end
@@ -57,6 +58,12 @@ def test_discounts_after_the_copy_shrink_it_too(discount, tmp_path):
     run_to_end(make_config(skip_iterations=450, **options), tmp_path / "other")
     first, second = (Strategy(tmp_path / name).stored for name in ("later", "other"))
     assert np.abs(first - second).max() < 1e-12
+
+
+def test_epochs_discount_as_published():
+    """Brown and Sandholm (AAAI 2019): DCFR(1.5, 0, 2) and linear CFR, t counted in epochs; 4^1.5 = 8."""
+    assert Discount(scheme="dcfr").factors(4) == pytest.approx((8 / 9, 1 / 2, 16 / 25), rel=1e-14)
+    assert Discount(scheme="linear").factors(4) == pytest.approx((4 / 5, 4 / 5, 4 / 5), rel=1e-14)
 
 
 def test_sums_are_copied_in_pieces_in_the_order_of_the_entries(tmp_path, monkeypatch):

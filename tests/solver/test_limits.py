@@ -1,6 +1,7 @@
 """Runs that do not fit the machine are refused before they start, with what would fit; the ladder says what it takes."""
 
 import json
+import re
 import shutil
 from types import SimpleNamespace
 
@@ -55,11 +56,21 @@ def test_too_little_memory_is_answered_with_what_would_fit(tmp_path, monkeypatch
 def test_too_small_a_disk_is_refused_with_the_figure(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
     error = refused(["solve", "hunl-evening", "-o", str(tmp_path / "x")], capsys)
-    assert "GB of disk for checkpoints and its strategy" in error and "has 1.0 GB free: make room" in error
+    assert "GB of disk for cards, checkpoints and its strategy" in error and "has 1.0 GB free: make room" in error
+    assert re.search(r"\([\d,]+ infoset-actions would fit, it has [\d,]+\)", error)
     assert not (tmp_path / "x").exists()
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000))
     error = refused(["solve", "leduc", "-o", str(tmp_path / "x")], capsys)
     assert "game 'leduc' needs 0.03 MB of disk" in error and "has 0.02 MB free: make room" in error
+
+
+@pytest.mark.usefixtures("no_cards")
+def test_card_tables_count_on_the_disk(tmp_path, monkeypatch, capsys):
+    """The folder of hunl-tiny gets 277 MB of card tables, its checkpoints take one: it ended without room after solving."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100_000_000))
+    error = refused(["solve", "hunl-tiny", "-o", str(tmp_path / "x")], capsys)
+    assert "game 'hunl-tiny' needs 0.3 GB of disk" in error and "(0 infoset-actions would fit" in error
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_run_fits_the_disk_it_was_promised(tmp_path):

@@ -118,6 +118,36 @@ def test_a_limit_of_nodes_ends_at_an_iteration_that_no_clock_chooses(sampler, tm
             assert np.array_equal(run.solver.table, solver.table)
 
 
+def test_without_a_best_response_a_run_reports_its_mean_regret(tmp_path, monkeypatch):
+    """The largest positive regret of an infoset, in thousandths of a unit an iteration, mean over all infosets."""
+    monkeypatch.setattr("foldwise.solver.run.has_response", lambda game: False)
+    run = run_to_end(make_config("kuhn", sampler="cfr", iterations=37), tmp_path)
+    regrets = run.solver.table.reshape(12, 2, 2)[:, 0]  # 12 infosets of two actions: regrets, then sums
+    expected = 1000.0 * np.maximum(regrets, 0.0).max(axis=1).mean() / 37 / find_game("kuhn").unit_chips
+    last = run.history[-1]
+    assert last.iterations == 37 and last.exploitability_mbb is None
+    assert last.mean_regret_mbb == pytest.approx(expected, rel=1e-12) and expected > 0.0
+
+
+def test_evaluations_take_a_tenth_of_the_time(tmp_path, monkeypatch):
+    """Each takes 5.2 s of this clock here, so they lie 52 s of solving apart, later three tenths of the time so far."""
+    clock = FakeTime(0.2)  # of a step: so that steps stay as they are
+    monkeypatch.setattr("foldwise.solver.run.time", clock)
+    exploitability = ExactResponse.exploitability
+
+    def slow(self, policy):
+        clock.now += 5.0
+        return exploitability(self, policy)
+
+    monkeypatch.setattr(ExactResponse, "exploitability", slow)
+    run = run_to_end(make_config("kuhn", sampler="external", seconds=300.0, checkpoint_seconds=1e9), tmp_path)
+    seconds = np.array([point.seconds for point in run.history])
+    gaps = np.diff(seconds)
+    assert len(gaps) == 7 and gaps[0] < 0.5  # the first, which compiles, counts as free
+    late = gaps[1:-1] - np.maximum(52.0, 0.3 * seconds[1:-2])  # the last evaluation is where the run ends
+    assert np.all((late > -1e-9) & (late < 0.41))
+
+
 def test_resume_keeps_discounts_and_skipping(tmp_path):
     options = {
         "sampler": "external",

@@ -1,5 +1,6 @@
 """Percentile buckets, bucket lookup and the abstraction's folder, over made-up strengths where real ones are slow."""
 
+import errno
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -338,6 +339,20 @@ def test_damage_to_a_copy_does_not_reach_the_original(tmp_path):
     original = CardAbstraction.load(tmp_path / "cache")
     original.copy_to(tmp_path / "strategy")  # a damaged copy is made again
     assert CardAbstraction.load(tmp_path / "strategy").fingerprint == original.fingerprint
+
+
+def test_a_copy_that_finds_no_room_says_so_and_leaves_nothing(tmp_path, monkeypatch):
+    """One error of the system, with its number, and not a list of all files that could not be copied."""
+
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    made_up(("table",)).save(tmp_path / "original")
+    monkeypatch.setattr("foldwise.abstraction.cards.card_abstraction.copy_file", full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        CardAbstraction.load(tmp_path / "original").copy_to(tmp_path / "copy")
+    assert raised.value.errno == errno.ENOSPC
+    assert [path.name for path in tmp_path.iterdir()] == ["original"]
 
 
 def test_fingerprint_depends_on_tables():

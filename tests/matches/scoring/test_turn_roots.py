@@ -1,19 +1,26 @@
-"""Search against tables by turn roots: without search nothing is won, and a fresh solve of a bad table wins a lot."""
+"""Turn roots: two tables' value is the exact one over their trees, and a fresh solve of a bad table wins a lot."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from foldwise.agent.following.tracker import make_seat
+from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION
+from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.cards import parse_cards
 from foldwise.game.hands.hole_cards import NUM_PAIRS
-from foldwise.matches.scoring.range_ends import end_value, showdown_values
-from foldwise.matches.scoring.turn_roots import RootMatch, turn_roots
+from foldwise.game.trees.tree_kernels import DECISION
+from foldwise.matches.scoring.range_ends import end_value, showdown_on, showdown_values
+from foldwise.matches.scoring.turn_roots import RootMatch, street_roots
+from foldwise.postprocess.language import parse_pipeline
 from foldwise.postprocess.pipeline import Pipeline
+from foldwise.search.blueprint_values import BlueprintValues
 from foldwise.search.modes import MODES, Budget
-from foldwise.search.player import SearchPlayer
+from foldwise.search.player import SearchPlayer, shared_workspace
+from foldwise.search.ranges import TableRanges
 from foldwise.search.settings import SearchSettings
-from tests.support.made_strategies import made_player, short_hunl
+from tests.support.made_strategies import NUM_BUCKETS, made_player, short_hunl
 
 MENU = "f c 1p | f c"
 
@@ -25,27 +32,54 @@ def quick(monkeypatch):
     monkeypatch.setitem(MODES, "fast", mode)
 
 
-def some_root(table):
-    return next(root for root in turn_roots(table, 3, 50) if max(root.betting.spent) < 400)
+def some_root(table, other=None):
+    roots = street_roots((table, other or table), 3, 50)
+    return next(root for root in roots if max(root.betting.spent) < 400)
+
+
+def seats_of(first, second):
+    """A table that plays the rows of one strategy in position 0 and of another, of the same tree, in position 1."""
+    tree, rows = first.seat.tree, first.seat.words.copy()
+    for node in np.flatnonzero((tree.nodes["kind"] == DECISION) & (tree.nodes["player"] == 1)):
+        start = int(tree.nodes[node]["base"])
+        end = start + NUM_BUCKETS * int(tree.nodes[node]["num_children"])
+        rows[start:end] = second.seat.words[start:end]
+    seat = make_seat(tree, rows, first.definition, parse_pipeline("none"), 1, DEFAULT_TRANSLATION)
+    return StrategyPlayer(seat, first.definition, first.lookup)
+
+
+@pytest.mark.parametrize("seeds", [(2, 2), (2, 5)])
+def test_two_tables_win_what_the_exact_walk_says(seeds):
+    """The rows expanded action by action, over all rivers, against the exact walk over the abstract tree."""
+    first, second = (made_player(short_hunl(1000), MENU, seed=seed) for seed in seeds)
+    root = some_root(first, second)
+    rows = (TableRanges(first), TableRanges(second))
+    both = TableRanges(seats_of(first, second))
+    exact = BlueprintValues(both, shared_workspace(), 1)
+    node = both.follow(root.betting, root.board, 0, root.number).node
+    won = float(root.ranges[0] @ exact.response(node, root.board, 0, root.ranges[1], best=False))
+    mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
+    match = RootMatch(rows, rows, rivers=48, least=0.0)
+    assert match.value(root, rows) == pytest.approx(won / mass, abs=1e-3)
+    assert abs(won / mass) > 1.0  # so that a lost sign would show
 
 
 def test_without_search_nothing_is_won():
-    """The same rows expanded action by action, over all rivers, against the exact walk over the abstract tree."""
     table = made_player(short_hunl(1000), MENU, seed=2)
-    search = SearchPlayer(table, Pipeline(), SearchSettings(turn="off", river="off"))
-    match = RootMatch(search, table, rivers=48, least=0.0)
-    root = some_root(table)
-    for position in range(2):
-        assert match.gain(root, position) == pytest.approx(0.0, abs=1e-3)
+    idle = SearchPlayer(table, Pipeline(), SearchSettings(turn="off", river="off"))
+    rows = TableRanges(table)
+    assert RootMatch((idle, rows), (rows, rows)).gain(some_root(table)) == 0.0
 
 
 def test_search_wins_from_random_rows(quick):
     table = made_player(short_hunl(1000), MENU, seed=2)
     search = SearchPlayer(table, Pipeline(), SearchSettings(gadget="unsafe"), threads=1)
-    match = RootMatch(search, table, rivers=4, least=0.05, seed=1)
+    search.measure()
+    rows = TableRanges(table)
     root = some_root(table)
-    gains = [match.gain(root, position) for position in range(2)]
-    assert sum(gains) > 100.0  # chips a hand, where the pot is some hundreds
+    first = RootMatch((search, rows), (rows, rows), rivers=4, least=0.05, seed=1).gain(root)
+    second = RootMatch((rows, search), (rows, rows), rivers=4, least=0.05, seed=1).gain(root)
+    assert first - second > 100.0  # chips a hand, where the pot is some hundreds
     assert search.report.fallbacks == 0
 
 

@@ -206,3 +206,27 @@ def test_cards_that_tell_suits_apart_are_refused() -> None:
     streets = [StreetAbstraction("raw", 1326, (2,)), *cards.streets[1:]]
     with pytest.raises(DefinitionError, match="raw"):
         RealResponse(tree, CardAbstraction(streets, {}), policy, 3)
+
+
+def test_a_tree_too_large_for_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows of all 1,326 hands a node, in double precision."""
+    tree, policy = made_game(seed=7)
+    needed = 2 * 1326 * 8 * len(tree.nodes)
+    monkeypatch.setattr("foldwise.solver.response.real_response._MOST_BYTES", needed)
+    RealResponse(tree, made_cards(), policy, 3)
+    monkeypatch.setattr("foldwise.solver.response.real_response._MOST_BYTES", needed - 1)
+    with pytest.raises(DefinitionError, match=f"{len(tree.nodes):,} nodes needs .* use lbr"):
+        RealResponse(tree, made_cards(), policy, 3)
+
+
+def test_from_one_flop_on_best_responses_win_and_the_policy_itself_nothing() -> None:
+    """Rows against rows are worth nothing to both together; who may also choose before the flop wins more."""
+    tree, policy = made_game(seed=5)
+    response = RealResponse(tree, made_cards(), policy, 3)
+    flop = 1000
+    assert response.flop_exploitability(flop, best=False) == pytest.approx(0.0, abs=1e-9)
+    whole = [
+        response.hand_values(response.flop_values(flop, player)[None], np.array([flop]), player).mean()
+        for player in range(2)
+    ]
+    assert 1.0 < response.flop_exploitability(flop) < sum(whole) / 2

@@ -1,6 +1,6 @@
 """Public chance sampling: unbiased by enumeration, exact on boards of hold'em, and driven like the other samplers."""
 
-from math import inf
+from math import comb, inf
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -267,3 +267,10 @@ def test_hands_of_part_reads_its_part() -> None:
     assert hands.num_hands == 3 and hands.place == -1
     assert hands.weight == pytest.approx(parts.weight[2, 1])
     assert hands.weight.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("num_board", [3, 5])
+def test_pairs_of_hands_weigh_one_in_all(num_board: int) -> None:
+    """Regrets of a board are expected chips, and so on the scale of the other samplers."""
+    pairs = comb(52 - num_board, 2) * comb(50 - num_board, 2)
+    assert make_ends(num_board).pair_weight == pytest.approx(1.0 / pairs, rel=1e-14)
