@@ -144,13 +144,13 @@ class BlueprintValues:
 def cut_rest(tree: Tree, root: int) -> tuple[kernels.Rest, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The nodes below a decision, its own street first; which of them are decisions, and their numbers in the tree."""
     street = int(tree.nodes[root]["street"])
-    parts: list[list[int]] = [_same_street(tree, root)]
+    parts: list[list[int]] = [same_street(tree, root)]
     leaves = []
     for node in parts[0]:
         kind = int(tree.nodes[node]["kind"])
         if kind == CHANCE:
             leaves.append(node)
-            parts.append(_same_street(tree, int(tree.nodes[node]["first_child"])))
+            parts.append(same_street(tree, int(tree.nodes[node]["first_child"])))
         elif kind == SHOWDOWN and street < int(tree.nodes["street"].max()):
             leaves.append(node)
             parts.append([node])
@@ -180,7 +180,7 @@ def cut_rest(tree: Tree, root: int) -> tuple[kernels.Rest, npt.NDArray[np.int64]
     return rest, decisions, np.array(order, np.int64)[decisions]
 
 
-def _same_street(tree: Tree, root: int) -> list[int]:
+def same_street(tree: Tree, root: int) -> list[int]:
     """The nodes from a decision to the end of its street, breadth first, so that siblings are adjacent."""
     found = [root]
     for node in found:

@@ -13,6 +13,7 @@ import numpy as np
 from foldwise.game.arrays import Counts, Single
 from foldwise.game.trees.tree import CALL_CODE, FOLD_CODE, Tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION
+from foldwise.search.blueprint_values import same_street
 from foldwise.search.flop.continuation_kernels import CALLS, FOLDS, RAISES, Behind, fill_policies
 from foldwise.search.flop.trunk import FlopTrunk
 from foldwise.search.flop.way_kernels import WAYS
@@ -96,11 +97,11 @@ def cut_behind(tree: Tree, roots: Counts) -> tuple[Behind, Counts]:
     number: dict[tuple[int, int], int] = {}  # of a node behind a leaf
     blocks, first_block = [0], [0]
     for leaf, root in enumerate(roots.tolist()):
-        turn = _same_street(tree, root)
+        turn = same_street(tree, root)
         rivers = [int(tree.nodes[node]["first_child"]) for node in turn if tree.nodes[node]["kind"] == CHANCE]
         turn = [node for node in turn if tree.nodes[node]["kind"] != CHANCE]
         shared = len(turn) + len(rivers)
-        for at, block in enumerate([turn, *(_same_street(tree, river) for river in rivers)]):
+        for at, block in enumerate([turn, *(same_street(tree, river) for river in rivers)]):
             number |= {(leaf, node): len(order) + i for i, node in enumerate(block)}
             order += block
             places += range(len(turn)) if at == 0 else [len(turn) + at - 1, *range(shared, shared + len(block) - 1)]
@@ -136,16 +137,6 @@ def cut_behind(tree: Tree, roots: Counts) -> tuple[Behind, Counts]:
             behind.decides[:, at] = behind.decides[:, below].any(axis=1)
             behind.decides[int(records["player"][at]), at] = True
     return behind, sources
-
-
-def _same_street(tree: Tree, root: int) -> list[int]:
-    """The nodes from a decision to the end of its street, breadth first; where a card is dealt, the node at which it is."""
-    found = [root]
-    for node in found:
-        if tree.nodes[node]["kind"] == DECISION:
-            first = int(tree.nodes[node]["first_child"])
-            found.extend(range(first, first + int(tree.nodes[node]["num_children"])))
-    return found
 
 
 def _resolved(tree: Tree, node: int) -> int:
