@@ -24,9 +24,14 @@ def new_axes(width: float = 7.0, height: float = 4.5, columns: int = 1) -> tuple
 
 
 def save_figure(figure: Any, output: Path) -> None:
-    """Write a picture in the format its name ends with, completely or not at all."""
-    with bytes_written_whole(output) as file:
-        figure.savefig(file, format=output.suffix[1:].lower(), dpi=130)
+    """Write a picture in the format its name ends with, completely or not at all, and free it: pyplot keeps what is open."""
+    from matplotlib import pyplot
+
+    try:
+        with bytes_written_whole(output) as file:
+            figure.savefig(file, format=output.suffix[1:].lower(), dpi=130)
+    finally:
+        pyplot.close(figure)
 
 
 def _label(manifest: StrategyManifest) -> str:

@@ -124,6 +124,9 @@ def test_pictures_of_runs_without_exploitability_show_the_regret(strategies, tmp
     picture = tmp_path / "regret.svg"
     shown(capsys, "plot", strategies / "tiny", "-o", picture)
     assert "mean positive regret" in picture.read_text() or "<path" in picture.read_text()
+    from matplotlib import pyplot
+
+    assert not pyplot.get_fignums()  # a picture that is written is not kept in memory
     from foldwise.abstraction.strategy import Strategy
     from foldwise.cli.support.pictures import draw_convergence
 

@@ -19,6 +19,7 @@ from tests.support.places import CONFIGS
 
 
 def verify(folder, capsys):
+    capsys.readouterr()  # what made the folder may have been run within the test
     code = main(["verify", str(folder), "--json"])
     result = json.loads(capsys.readouterr().out)
     assert code == (0 if result["ok"] else 1) and result["ok"] == (not result["problems"])
