@@ -8,7 +8,8 @@ post-processing included:
 - from `from_street` on it takes the best of folding, calling and some raises, if both were to check and call to the end
   after the opponent's next answer: a call is worth the pot's showdown equity against the range, a raise the pot where he
   folds and the larger pot's equity against the hands he does not fold. Before that street it checks and calls;
-- raises: none (`fc`), pot and all-in (`fcpa`), 0.05 * 1.15^k pots, k = 0..54, and all-in (`56`), or what the strategy's
+- raises: none (`fc`), pot and all-in (`fcpa`), 0.05 * 1.15^k pots, k = 0..54, and all-in (`56`), eight of these (`8`:
+  0.27, 0.47, 0.71, 0.94, 1.43, 2.50 and 5.03 pots and all-in), or what the strategy's
   own tree has (`tree`). A size below the smallest legal raise becomes it. Limit games have one raise.
 
 What is our own: showdown equities are exact from the flop on (1,081 run-outs; 46 on the turn) and from `samples` drawn
@@ -44,6 +45,7 @@ from foldwise.matches.scoring.ranges import View
 DEFAULT_SAMPLES: Final = 1000
 STREET_NAMES: Final = ("preflop", "flop", "turn", "river")
 _LARGE_SET: Float = np.array([0.05 * 1.15**k for k in range(55)])
+_SEVEN_OF_THEM: Float = _LARGE_SET[[12, 16, 19, 21, 24, 28, 33]]
 _MOST_RAISES = 1 << 16
 _DEALS_A_BLOCK = 8  # of each thread between two reports
 
@@ -59,6 +61,7 @@ class ResponderBets(NamedTuple):
 _BETS: Final = {
     "fc": ResponderBets(np.zeros(0), False, False),
     "fcpa": ResponderBets(np.ones(1), True, False),
+    "8": ResponderBets(_SEVEN_OF_THEM, True, False),
     "56": ResponderBets(_LARGE_SET, True, False),
     "tree": ResponderBets(np.zeros(0), False, True),
 }

@@ -72,7 +72,7 @@ class VectorResponse:
         if definition.num_players != 2 or definition.board_sizes != (0, 3, 4, 5) or definition.limit:
             raise DefinitionError("lbr for all hands at once: expected heads-up no-limit hold'em; give --method hands")
         if settings.bets == "tree":
-            raise DefinitionError("bets 'tree' for all hands at once: expected fc, fcpa or 56")
+            raise DefinitionError("bets 'tree' for all hands at once: expected fc, fcpa, 8 or 56")
         self.agent = agent
         self.definition = definition
         self.settings = settings

@@ -86,7 +86,7 @@ def test_a_comparison_shows_it_beside_what_is_won(leduc: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--bets", "fcp"], "expected one of fc, fcpa, 56, tree"),
+        (["--bets", "fcp"], "expected one of fc, fcpa, 8, 56, tree"),
         (["--from", "turn"], "expected one of preflop, flop"),
         (["--resume"], "-o DIR --resume"),
     ],

@@ -16,7 +16,7 @@ from foldwise.game.hands.dealing import Shoe
 from foldwise.game.library import find_definition
 from foldwise.game.trees.tree import FOLD_CODE
 from foldwise.game.trees.tree_kernels import DECISION
-from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, parse_street
+from foldwise.matches.scoring.local_best_response import BET_SETS, LbrSettings, LocalBestResponse, bet_set, parse_street
 from foldwise.matches.statistics import estimate
 from foldwise.postprocess.language import parse_pipeline
 from foldwise.solver.response.best_response import ExactResponse
@@ -165,13 +165,19 @@ def test_values_do_not_depend_on_threads_or_order() -> None:
 
 
 def test_more_bets_are_considered_in_the_larger_set() -> None:
-    """All four sets play; without raises less is won from a player who folds too much."""
+    """All sets play; without raises less is won from a player who folds too much."""
     definition = short_hunl(2000)
     player = folding_player(definition)
     deals = Shoe(definition, 2).cards(6)
     means = {bets: LocalBestResponse(player, LbrSettings(bets, 2)).values(deals, 1).mean() for bets in BET_SETS}
-    assert means["fcpa"] == means["56"] == means["tree"] == 75.0
+    assert means["fcpa"] == means["8"] == means["56"] == means["tree"] == 75.0
     assert means["fc"] < 75.0
+
+
+def test_eight_of_the_56_sizes() -> None:
+    few, many = bet_set("8"), bet_set("56")
+    assert len(few.fractions) + few.all_in == 8 and len(many.fractions) + many.all_in == 56
+    assert set(few.fractions) < set(many.fractions) and np.all(np.diff(few.fractions) > 0)
 
 
 def test_settings_are_checked() -> None:

@@ -86,5 +86,5 @@ def test_what_it_cannot_play_is_refused():
     with pytest.raises(DefinitionError, match="no-limit hold'em"):
         VectorResponse(TableRanges(made_player(limit, "f c *")), limit, LbrSettings("fcpa", 2))
     hunl = short_hunl(500)
-    with pytest.raises(DefinitionError, match="expected fc, fcpa or 56"):
+    with pytest.raises(DefinitionError, match="expected fc, fcpa, 8 or 56"):
         VectorResponse(TableRanges(made_player(hunl, "f c a | f c")), hunl, LbrSettings("tree", 2))
