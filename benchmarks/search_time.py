@@ -1,8 +1,8 @@
 """What more work buys while playing, by street and pot: `python benchmarks/search_time.py STRATEGY [--save]`.
 
 The strategy plays itself to roots of each street. Each root is solved with shares of a mode's work, and what is left of its
-exploitability is exact on turn and river, and estimated for a flop (a best response that picks among continuations, on runouts
-the solve has not seen). Nothing is gained where the curve is flat: the plan of `search.modes` follows these figures.
+exploitability is exact on turn and river, and estimated for a flop (a best response that picks among continuations, on
+runouts the solve has not seen). Nothing is gained where the curve is flat: the plan of `search.modes` follows these figures.
 """
 
 import argparse

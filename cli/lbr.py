@@ -37,8 +37,8 @@ class LbrRequest:
     bets: Annotated[
         str,
         typer.Option(
-            help="fc (no raises), fcpa (pot and all-in), 56 (0.05 x 1.15^k pots and all-in), 8 (eight of the 56, from 0.27 pots "
-            "to all-in), tree (DIR's own)."
+            help="fc (no raises), fcpa (pot and all-in), 56 (0.05 x 1.15^k pots and all-in), 8 (eight of the 56, "
+            "0.27 pots to all-in), tree (DIR's own)."
         ),
     ] = "fcpa"
     from_street: Annotated[
