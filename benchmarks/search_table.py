@@ -2,9 +2,9 @@
 
     python benchmarks/search_table.py STRATEGY [--variant "search(fast, flop=fast)"] [--save]
 
-A dealer, the player (`foldwise play STRATEGY --postprocess VARIANT`) and its opponent are processes of their own; the time
-of a decision is what the opponent sees, from the state that asks for it to the state that follows; beside it, what the player had of the
-processors in between. The opponent plays the same tables without search, or with `--wild` min-raises,
+A dealer, the player (`foldwise play STRATEGY --postprocess VARIANT`) and its opponent are processes of their own. The time
+of a decision is what the opponent sees, from the state that asks for it to the state that follows; beside it stands what
+the player had of the processors in between. The opponent plays the same tables without search, or with `--wild` min-raises,
 all-ins and odd sizes. Late and failed answers are counted, and the player's memory is looked at on the way.
 """
 

@@ -22,7 +22,7 @@ from foldwise.game.trees.tree import BetMenu
 # A bet of at least this share of the stack becomes all-in.
 _ALL_IN_SHARE = 0.67
 # A pot of so many big blinds gets a mode's budget as it is; budgets of others are between these shares of it.
-_USUAL_POT = 5.0
+_USUAL_POT = 7.0
 _LEAST_WORK_BY_POT, MOST_WORK_BY_POT = 0.5, 2.5
 
 

@@ -49,12 +49,12 @@ def test_visits_come_from_the_budget_alone():
 
 @pytest.mark.parametrize("name", list(MODES))
 def test_larger_pots_get_more_work_within_limits(name):
-    """By the root of the pot; the mode's budget as it is for a pot of five big blinds."""
+    """By the root of the pot; the mode's budget as it is for a pot of seven big blinds."""
     pots = [2.0 * 1.1**k for k in range(60)]
     shares = [work_by_pot(pot) for pot in pots]
     assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (pytest.approx(0.4**0.5), 2.5)
-    assert work_by_pot(5.0) == 1.0
+    assert (shares[0], shares[-1]) == (pytest.approx((2 / 7) ** 0.5), 2.5)
+    assert work_by_pot(7.0) == 1.0
     assert work_by_pot(20.0) / work_by_pot(10.0) == pytest.approx(2.0**0.5)
     mode = MODES[name]
     budgets = [mode.budget(root) for root in (LIMPED, RAISED, THREE_BET, LARGE)]
@@ -69,7 +69,7 @@ def test_each_street_has_its_budget_and_work_multiplies_it():
     mode = MODES["fast"]
     for line, usual in (("300 c", mode.flop), ("300 c c c", mode.turn), ("300 c c c c c", mode.river)):
         root = reached(line)
-        assert mode.budget(root).hand_nodes == pytest.approx(1.2**0.5 * usual.hand_nodes)
+        assert mode.budget(root).hand_nodes == pytest.approx((6 / 7) ** 0.5 * usual.hand_nodes)
         assert mode.budget(root, 4.0).hand_nodes == pytest.approx(4.0 * mode.budget(root).hand_nodes)
 
 

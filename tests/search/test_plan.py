@@ -58,7 +58,7 @@ def test_every_searched_street_is_timed_once(monkeypatch):
     for settings, streets in (({}, 2), ({"flop": "fast"}, 3), ({"turn": "off"}, 1)):
         timed = player(**settings)
         found = time_streets(timed)
-        assert found == [pytest.approx(1.0 / 0.4**0.5)] * streets  # limped pots get less than usual ones
+        assert found == [pytest.approx(1.0 / (2 / 7) ** 0.5)] * streets  # limped pots get less than usual ones
         assert timed.report.solves == 0
         assert not timed._kept
 
