@@ -193,7 +193,9 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
         time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
         stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
         if clustering:
-            stdout.print(f"about {clustering / 60:,.1f} CPU-minutes of clustering cards before it, unless they are kept")
+            stdout.print(
+                f"about {clustering / 60:,.1f} CPU-minutes of clustering cards before it, unless they are kept"
+            )
 
     numbers = {"disk_bytes": on_disk, "seconds": seconds, "clustering_seconds": clustering}
     emit({**record_fields(size), **numbers}, as_json, print_it)
