@@ -116,7 +116,7 @@ class CompiledForks:
         file, start = ROOT / mutant["file"], mutant["start"]
         text = file.read_text()
         code = changed_function(file, text, text[:start] + mutant["new"] + text[start + len(mutant["old"]) :])
-        items = self._ordered(mutant)
+        items = [item for name in mutant["tests"] for item in self._items.get(name, [])]
         if code is None:
             return {"run": 0, "of": len(items), "noticed_by": None}
         run = 0
@@ -135,14 +135,6 @@ class CompiledForks:
                 }
             run += 1
         return {"run": run, "of": len(items), "noticed_by": None}
-
-    def _ordered(self, mutant: dict[str, Any]) -> list[pytest.Item]:
-        """The tests of a mutant: first the file of its module's name, then short files."""
-        stem = Path(mutant["file"]).stem.removesuffix("_kernels")
-        files = sorted(
-            mutant["tests"], key=lambda name: (Path(name).stem != f"test_{stem}", len(self._items.get(name, [])))
-        )
-        return [item for name in files for item in self._items.get(name, [])]
 
     def _is_sound(self, item: pytest.Item) -> bool:
         if item.nodeid not in self._sound:

@@ -17,7 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -144,22 +144,41 @@ def _holds_text(node: ast.AST) -> bool:
 
 @cache
 def tests_of(file: str) -> tuple[str, ...]:
-    """The test files that import a module, or one beside it that drives it; where there are none, those of its shelf."""
+    """The test files that import a module, or one beside it that drives it; else those of its shelf.
+
+    The one of the module's name first, then the shortest: what notices a mutant should run early.
+    """
     package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
-    beside = [path.stem for path in (ROOT / file).parent.glob("*.py") if f".{name} import" in path.read_text()]
-    own_tests = sorted((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
-    for names in ([name], beside):
-        found = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if _imports(path, package, names)]
+    beside = sorted((ROOT / file).parent.glob("*.py"))
+    own_name = f"test_{name.removesuffix('_kernels')}.py"
+
+    def in_order(paths: Iterable[Path]) -> list[Path]:
+        return sorted(paths, key=lambda path: (path.name != own_name, path.stat().st_size, path))
+
+    own_tests = in_order((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
+    names, seen = {name}, {name}
+    while names:
+        found = in_order(path for path in (ROOT / "tests").rglob("test_*.py") if _imports(path, package, names))
         in_shelf = [path for path in found if path in own_tests]
         if found:
-            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or [*own_tests, *found])
+            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or dict.fromkeys([*found, *own_tests]))
+        names = {path.stem for path in beside if _imports(path, package, names)} - seen
+        seen |= names
     return tuple(path.relative_to(ROOT).as_posix() for path in own_tests)
 
 
-def _imports(path: Path, package: str, names: list[str]) -> bool:
-    text = path.read_text()
-    by_name = f"from foldwise.{package} import" in text
-    return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
+@cache
+def _imported(path: Path) -> frozenset[str]:
+    """Every module that a file imports, and every name, with its module, that it imports from one."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(found)
+
+
+def _imports(path: Path, package: str, names: Collection[str]) -> bool:
+    return any(f"foldwise.{package}.{name}" in _imported(path) for name in names)
 
 
 def run_stage(script: str, chosen: Sequence[Mutant], seconds: float, compiled: bool, folder: Path) -> list[Any]:
@@ -236,7 +255,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
     parser.add_argument("--only", nargs="*", default=[""], help="files whose name holds one of these")
     parser.add_argument(
-        "--quick-seconds", type=float, default=1.0, help="of CPU: what a test of the first stage may take"
+        "--quick-seconds",
+        type=float,
+        default=1.0,
+        help="of CPU: what a test of the first stage may take; 0: leave it out",
     )
     parser.add_argument(
         "--seconds", type=float, default=120.0, help="of CPU: no further test is begun on a mutant in the second stage"
@@ -251,7 +273,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as temporary:
         folder: Path = options.o or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        quickly = run_stage("quick_mutants", chosen, options.quick_seconds, False, folder)
+        quickly: list[Any] = [{"run": 0, "noticed_by": None}] * len(chosen)
+        if options.quick_seconds > 0.0:
+            quickly = run_stage("quick_mutants", chosen, options.quick_seconds, False, folder)
         left = [mutant for mutant, found in zip(chosen, quickly) if found["noticed_by"] is None]
         print(f"{len(chosen) - len(left)} of {len(chosen)} noticed by the first stage", flush=True)
         later = dict(zip(left, run_stage("compiled_mutants", left, options.seconds, True, folder)))
