@@ -34,7 +34,7 @@ from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import RunConfig
 from foldwise.solver.run import make_solver
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
-from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.frames import make_frames, make_reached
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 OPTIONS = WalkOptions(epsilon=0.05, tau=1000.0, beta=1000.0)
@@ -73,6 +73,7 @@ class Bench:
         self.table = np.empty(2 * game.num_entries, dtype=dtype)
         self.table.fill(0.0)  # touched, so that no walk includes the first page faults
         self._frames = [make_frames(game) for _ in range(num_threads)]
+        self._reached = [make_reached(game) for _ in range(num_threads)]
         self._states = make_states(1, num_threads)
 
     def run(self, sampler: str, num_walks: int, num_threads: int) -> tuple[int, float, float]:
@@ -81,12 +82,13 @@ class Bench:
 
         def work(worker: int) -> None:
             nodes, outcomes, last_street = game.tree.nodes, game.deals.outcomes, game.num_streets - 1
-            frames, state = self._frames[worker], self._states[worker]
+            scratch = (self._reached if sampler == "chance" else self._frames)[worker]
+            state = self._states[worker]
             buckets = np.zeros((num_walks, 2, game.num_streets), dtype=np.int32)
             rows = np.zeros(num_walks, dtype=np.int32)
             game.deals.draw(state, buckets, rows)
             visited[worker] = int(
-                RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, frames, state)
+                RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, scratch, state)
             )
 
         threads = [threading.Thread(target=work, args=(worker,)) for worker in range(num_threads)]
