@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class PlayRequest:
     player: Annotated[
-        str, typer.Argument(metavar="DIR", help="A strategy folder, default, a player such as bot:call, or human.")
+        str,
+        typer.Argument(
+            metavar="DIR", help="A strategy folder, default, champion, a player such as bot:call, or human."
+        ),
     ]
     host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
@@ -95,6 +98,8 @@ def play(request: PlayRequest) -> int:
 
     Example: foldwise play default 127.0.0.1 9001
 
+    Example: foldwise play champion 127.0.0.1 9001
+
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
@@ -113,6 +118,7 @@ def play(request: PlayRequest) -> int:
     if request.reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
     from foldwise.agent.clients.client import play_match
+    from foldwise.cli.support.players import own_search
     from foldwise.cli.support.table_game import table_definition
 
     at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None
@@ -120,7 +126,7 @@ def play(request: PlayRequest) -> int:
         raise DefinitionError(
             "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
         )
-    spec = searching(_spec(request), request.search)
+    spec = searching(_spec(request), request.search, own_search(player))
     made, definition = _seated(spec, request)
     if request.at_http:
         from foldwise.cli.support.http_play import HttpSeat, play_http
@@ -178,9 +184,9 @@ def _seated(spec: "PlayerSpec", request: PlayRequest) -> "tuple[Player, GameDefi
 
 def _spec(request: PlayRequest) -> "PlayerSpec":
     """The player, options included."""
-    from foldwise.cli.support.players import typed_player, with_options
+    from foldwise.cli.support.players import with_options
 
-    return with_options(typed_player(request.player), request.postprocess, request.translation)
+    return with_options(request.player, request.postprocess, request.translation)
 
 
 def _play_remote(
