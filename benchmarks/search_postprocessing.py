@@ -11,8 +11,8 @@ and what local best response, fcpa from preflop, wins from it, in mbb/h with 95%
 - from bot:strength: matches of the tables in blocks (`foldwise match`), and on top what the search changes at turn roots,
   where the bot has its one hand (`search_strength.py`).
 
-All variants meet the same boards, deals and blocks, so differences to no post-processing are taken in pairs. Every observation
-is kept, and a stopped run goes on.
+All variants meet the same boards, deals and blocks, so differences to no post-processing are taken in pairs. Every
+observation is kept, and a stopped run goes on.
 """
 
 import argparse
