@@ -22,7 +22,10 @@ from foldwise.search.player import SearchPlayer
 from foldwise.search.ranges import TableRanges
 
 STREETS = {"preflop": 0, "flop": 1, "turn": 2}
-RIVERS = {"8": 1}  # where a turn ends: every size outside the tree is a solve, most of them on rivers
+# Every size outside the tree is a solve, most of them on rivers: rivers drawn where a turn ends, and the share of a root's
+# stake below which branches are drawn too.
+WALKS = {"8": (1, 0.04)}
+_WALK = (2, 0.01)
 SAMPLES = {"preflop": 300, "flop": 1, "turn": 1}  # boards for an equity: before the flop they are most of the cost
 
 
@@ -96,14 +99,15 @@ def gain_step(a: MeasuredPlayer, b: MeasuredPlayer, deals: int) -> Step:
 
 
 def lbr_key(a: MeasuredPlayer, bets: str, street: str) -> str:
-    return f"lbr {bets} from {street}: {a.key}, deals of seed {a.seed}"
+    walk = f", walk {WALKS[bets]}" if bets in WALKS else ""
+    return f"lbr {bets} from {street}: {a.key}, deals of seed {a.seed}{walk}"
 
 
 def lbr_step(a: MeasuredPlayer, bets: str, street: str, deals: int) -> Step:
     """What local best response wins from a on a deal, all hands at once, the mean of both positions."""
     definition = a.opened.definition
-    settings, rivers = LbrSettings(bets, STREETS[street], SAMPLES[street], a.seed), RIVERS.get(bets, 2)
-    response = VectorResponse(a.agent, definition, settings, rivers=rivers)
+    settings, (rivers, least) = LbrSettings(bets, STREETS[street], SAMPLES[street], a.seed), WALKS.get(bets, _WALK)
+    response = VectorResponse(a.agent, definition, settings, rivers=rivers, least=least)
     boards = match_boards(definition, a.seed, deals)
 
     def step(i: int) -> float:
