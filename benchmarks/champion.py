@@ -6,7 +6,8 @@ PLAYER is written as in commands, NAME= before it names it. The first is the cha
 with fewer searches, tables with post-processing, and tables. --others are further strategies, in the cross table only.
 Figures, all in mbb/h with 95% intervals:
 
-- local best response with all hands at once: fcpa from preflop and from the turn, eight of the 56 sizes from the turn;
+- local best response with all hands at once: fcpa from preflop and from the turn, eight of the 56 sizes from the turn (one
+  river where a turn ends, and branches of less than 0.04 of a root's stake drawn, since each size is a solve);
 - what a player wins from another: their tables by expectation, and on top what searches change, street by street
   (`matches.scoring.searched_deals`), both positions of each deal;
 - CPU time of a hand of the champion against its own tables.
@@ -32,6 +33,7 @@ from measured_players import (
     gain_step,
     lbr_key,
     lbr_step,
+    turn_lbr_step,
 )
 from papers.record import Cell, add_save, cell_text, save, significant
 from search_roots import made_by
@@ -54,7 +56,9 @@ class Champion:
     def jobs(self) -> list[Job]:
         first = self.own[0]
         tables = [one for one in self.own if not one.searches]
-        found = [self.response(first, bets, street) for bets, street in RESPONSES]
+        found = [self.response(first, *RESPONSES[0])]
+        found += self.winnings(first, tables[-1])
+        found.append(self.from_the_turn())
         for one in tables:
             found += self.winnings(first, one)
         found.append(Job(self.time_key, self.given.hands, self.timed))
@@ -65,6 +69,11 @@ class Champion:
         for a, b in combinations(self.players, 2):
             found += self.winnings(a, b)
         return list({job.key: job for job in found}.values())
+
+    def from_the_turn(self) -> Job:
+        """Both responses to the champion from the turn."""
+        deals, (eight, fcpa) = self.given.roots // 2, (lbr_key(self.own[0], bets, "turn") for bets in ("8", "fcpa"))
+        return Job(eight, deals, partial(turn_lbr_step, self.own[0], deals), fcpa)
 
     def response(self, one: MeasuredPlayer, bets: str, street: str) -> Job:
         deals = self.given.deals if one.searches else self.given.table_deals
@@ -144,13 +153,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("players", nargs="*", metavar="[NAME=]PLAYER", default=PLAYERS)
     parser.add_argument("--others", nargs="+", default=[], metavar="[NAME=]PLAYER")
-    parser.add_argument("--deals", type=int, default=100, help="of local best response to who searches")
-    parser.add_argument("--table-deals", type=int, default=300, help="of local best response to tables")
+    parser.add_argument("--deals", type=int, default=60, help="of local best response to who searches")
+    parser.add_argument("--table-deals", type=int, default=200, help="of local best response to tables")
     parser.add_argument("--roots", type=int, default=200, help="turns of the eight sizes: two of each deal")
-    parser.add_argument("--boards", type=int, default=300, help="of tables against tables")
-    parser.add_argument("--games", type=int, default=100, help="deals of searches against the same strategy")
-    parser.add_argument("--other-games", type=int, default=30, help="and against --others")
-    parser.add_argument("--hands", type=int, default=30, help="timed")
+    parser.add_argument("--boards", type=int, default=200, help="of tables against tables")
+    parser.add_argument("--games", type=int, default=80, help="deals of searches against the same strategy")
+    parser.add_argument("--other-games", type=int, default=20, help="and against --others")
+    parser.add_argument("--hands", type=int, default=20, help="timed")
     add_running(parser, "runs/champion")
     add_save(parser)
     given = parser.parse_args()

@@ -18,7 +18,7 @@ from papers.record import Cell
 from foldwise.abstraction.storage.whole_file import written_whole
 from foldwise.matches.statistics import Estimate, estimate
 
-Step = Callable[[int], float]
+Step = Callable[[int], float | tuple[float, float]]
 _SAVE_SECONDS = 5.0
 
 
@@ -33,6 +33,7 @@ class Job(NamedTuple):
     key: str  # everything its observations depend on
     count: int
     make: Callable[[], Step]
+    beside: str = ""  # the key of a second figure, where a step gives two
 
 
 class Kept(NamedTuple):
@@ -65,7 +66,7 @@ class KeptFigures:
         total = 0.0
         for job in jobs:
             if len(self.values(job.key)) < min(2, job.count):
-                self._observe(job._replace(count=2), float("inf"))
+                self._observe(job._replace(count=min(2, job.count)), float("inf"))
             kept = self._kept[job.key]
             left = (job.count - len(kept.values)) * kept.cpu_seconds / max(1, len(kept.values))
             total += max(0.0, left)
@@ -98,21 +99,31 @@ class KeptFigures:
 
     def _observe(self, job: Job, until: float) -> None:
         values, before = list(self.values(job.key)), self.cpu_seconds(job.key)
+        beside = list(self.values(job.beside))[: len(values)]
         step = job.make()
         start, saved = cpu_time(), time.monotonic()
+
+        def keep() -> None:
+            self._kept[job.key] = Kept(list(values), before + cpu_time() - start)
+            if job.beside:
+                self._kept[job.beside] = Kept(list(beside), 0.0)  # its time is that of the first
+            self._write()
+
         try:
             for i in range(len(values), job.count):
-                values.append(step(i))
+                found = step(i)
+                first, *second = found if isinstance(found, tuple) else (found,)
+                values.append(first)
+                beside += second
                 if time.monotonic() - saved > _SAVE_SECONDS:
-                    self._keep(job.key, values, before + cpu_time() - start)
+                    keep()
                     saved = time.monotonic()
                 if cpu_time() > until:
                     break
         finally:
-            self._keep(job.key, values, before + cpu_time() - start)
+            keep()
 
-    def _keep(self, key: str, values: list[float], cpu_seconds: float) -> None:
-        self._kept[key] = Kept(list(values), cpu_seconds)
+    def _write(self) -> None:
         with written_whole(self._path) as file:
             json.dump({key: one._asdict() for key, one in self._kept.items()}, file)
 

@@ -103,16 +103,32 @@ def lbr_key(a: MeasuredPlayer, bets: str, street: str) -> str:
     return f"lbr {bets} from {street}: {a.key}, deals of seed {a.seed}{walk}"
 
 
+def response(a: MeasuredPlayer, bets: str, street: str) -> VectorResponse:
+    settings, (rivers, least) = LbrSettings(bets, STREETS[street], SAMPLES[street], a.seed), WALKS.get(bets, _WALK)
+    return VectorResponse(a.agent, a.opened.definition, settings, rivers=rivers, least=least)
+
+
 def lbr_step(a: MeasuredPlayer, bets: str, street: str, deals: int) -> Step:
     """What local best response wins from a on a deal, all hands at once, the mean of both positions."""
-    definition = a.opened.definition
-    settings, (rivers, least) = LbrSettings(bets, STREETS[street], SAMPLES[street], a.seed), WALKS.get(bets, _WALK)
-    response = VectorResponse(a.agent, definition, settings, rivers=rivers, least=least)
-    boards = match_boards(definition, a.seed, deals)
+    won, boards = response(a, bets, street), match_boards(a.opened.definition, a.seed, deals)
 
     def step(i: int) -> float:
         board = [int(card) for card in boards[i]]
-        return (response.deal_value(board, 0, 2 * i) + response.deal_value(board, 1, 2 * i + 1)) / 2.0
+        return (won.deal_value(board, 0, 2 * i) + won.deal_value(board, 1, 2 * i + 1)) / 2.0
+
+    return step
+
+
+def turn_lbr_step(a: MeasuredPlayer, deals: int) -> Step:
+    """With eight sizes and with fcpa, both from the turn: they share what is solved up to its root."""
+    boards = match_boards(a.opened.definition, a.seed, deals)
+    both = [response(a, bets, "turn") for bets in ("8", "fcpa")]
+
+    def step(i: int) -> tuple[float, float]:
+        board = [int(card) for card in boards[i]]
+        values = [[one.deal_value(board, position, 2 * i + position) for one in both] for position in (0, 1)]
+        eight, fcpa = ((first + second) / 2.0 for first, second in zip(*values))
+        return eight, fcpa
 
     return step
 
