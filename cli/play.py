@@ -27,7 +27,10 @@ MOST_SECONDS_A_HAND = 600.0
 @dataclass(frozen=True, kw_only=True)
 class PlayRequest:
     player: Annotated[
-        str, typer.Argument(metavar="DIR", help="A strategy folder, default, a player such as bot:call, or human.")
+        str,
+        typer.Argument(
+            metavar="DIR", help="A strategy folder, default, champion, a player such as bot:call, or human."
+        ),
     ]
     host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
@@ -109,6 +112,8 @@ def play(request: PlayRequest) -> int:
 
     Example: foldwise play default 127.0.0.1 9001 --t_per_hand 7 --deadline 20
 
+    Example: foldwise play champion 127.0.0.1 9001
+
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
@@ -127,6 +132,7 @@ def play(request: PlayRequest) -> int:
     if request.reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
     from foldwise.agent.clients.client import play_match
+    from foldwise.cli.support.players import own_search
     from foldwise.cli.support.table_game import table_definition
 
     at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None
@@ -134,7 +140,7 @@ def play(request: PlayRequest) -> int:
         raise DefinitionError(
             "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
         )
-    spec = searching(_spec(request), request.search)
+    spec = searching(_spec(request), request.search, own_search(player))
     made, definition = _seated(spec, request)
     if request.t_per_hand is not None:
         _plan(made, request, request.t_per_hand)
@@ -213,9 +219,9 @@ def _plan(player: "Player", request: PlayRequest, seconds: float) -> None:
 
 def _spec(request: PlayRequest) -> "PlayerSpec":
     """The player, options included."""
-    from foldwise.cli.support.players import typed_player, with_options
+    from foldwise.cli.support.players import with_options
 
-    return with_options(typed_player(request.player), request.postprocess, request.translation)
+    return with_options(request.player, request.postprocess, request.translation)
 
 
 def _play_remote(

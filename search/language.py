@@ -67,6 +67,11 @@ def parse_variants(text: str) -> list[PlayerSteps]:
     return [parse_steps(single) for variant in split_variants(text) for single in expand_sweep(variant)]
 
 
+def inside_search(text: str) -> SearchSettings | None:
+    """The settings of what stands in search(...), as in `fast, flop=fast`; None for `off`."""
+    return None if text == OFF else _settings(text, 0, text)
+
+
 def _settings(text: str, start: int, inside: str) -> SearchSettings:
     found: dict[str, str] = {}
     work, at = 1.0, start
