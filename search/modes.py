@@ -1,10 +1,15 @@
-"""How much is solved: bet sizes by depth of the stacks, and visits by size of the tree.
+"""How much is solved: bet sizes by depth of the stacks, and visits by size of the tree and of the pot.
 
 An all-in into a small pot can be a hundred pots: it slows convergence and is rarely played, so menus shrink as stacks
 get deep. A size the menu lacks is not lost: when somebody bets it, it is added with its exact amount.
 Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
+
+**Work by pot.** After equally many visits a street is left exploitable for the same share of its pot, so in chips by
+the more the larger the pot is; and this share falls about as 1 / visits. Equal gains for the last second spent in every pot
+then ask for visits by the root of the pot (docs/search.md).
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,6 +21,9 @@ from foldwise.game.trees.tree import BetMenu
 
 # A bet of at least this share of the stack becomes all-in.
 _ALL_IN_SHARE = 0.67
+# A pot of so many big blinds gets a mode's budget as it is; budgets of others are between these shares of it.
+_USUAL_POT = 7.0
+_LEAST_WORK_BY_POT, MOST_WORK_BY_POT = 0.5, 2.5
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,11 @@ class Budget:
         """How often every node is visited, on every river."""
         return int(min(max(self.hand_nodes / hand_nodes_a_visit, self.fewest), self.most))
 
+    def times(self, factor: float) -> "Budget":
+        """The budget for so many times the work, its limits too."""
+        fewest, most = (max(1, round(factor * limit)) for limit in (self.fewest, self.most))
+        return Budget(factor * self.hand_nodes, fewest, most)
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -50,9 +63,10 @@ class Mode:
     turn: Budget
     river: Budget
 
-    def budget(self, street: int) -> Budget:
-        """How long a street from the flop on is solved."""
-        return (self.flop, self.turn, self.river)[street - 1]
+    def budget(self, root: BettingState, work: float = 1.0) -> Budget:
+        """How long a street from the flop on is solved from its root."""
+        street = (self.flop, self.turn, self.river)[root.round - 1]
+        return street.times(work * work_by_pot(sum(root.spent) / root.definition.big_blind))
 
     def menu(self, root: BettingState) -> BetMenu:
         """Bet sizes of the solve from a street's root."""
@@ -65,6 +79,11 @@ def depth_in_pots(root: BettingState) -> float:
     """What is left of the smaller stack, in pots."""
     left = min(stack - spent for stack, spent in zip(root.definition.stacks, root.spent))
     return left / max(1, sum(root.spent))
+
+
+def work_by_pot(pot_big_blinds: float) -> float:
+    """Work at a street's root, in shares of the mode's budget."""
+    return min(max(math.sqrt(pot_big_blinds / _USUAL_POT), _LEAST_WORK_BY_POT), MOST_WORK_BY_POT)
 
 
 @lru_cache(maxsize=64)
