@@ -14,7 +14,7 @@ from foldwise.cli.support.players import typed_player
 from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.matches.scoring.expectation import Expectation, match_boards
 from foldwise.matches.scoring.local_best_response import LbrSettings
-from foldwise.matches.scoring.searched_deals import SearchedDeals, Seat
+from foldwise.matches.scoring.searched_deals import RootPlayer, SearchedDeals
 from foldwise.matches.scoring.vector_response import VectorResponse
 from foldwise.search.agents import make_agent
 from foldwise.search.language import PlayerSteps, parse_steps
@@ -56,8 +56,8 @@ class MeasuredPlayer:
         return make_agent(self.opened, self.steps, self.seed, DEFAULT_TRANSLATION)
 
     @cached_property
-    def seat(self) -> Seat:
-        return Seat(self.agent, self.table, TableRanges(self.table))
+    def seat(self) -> RootPlayer:
+        return RootPlayer(self.agent, self.table, TableRanges(self.table))
 
 
 class Opening:

@@ -24,7 +24,7 @@ _FLOP, _TURN = 1, 2
 
 
 @dataclass(frozen=True)
-class Seat:
+class RootPlayer:
     """A player, and its tables alone with the same post-processing."""
 
     agent: SearchPlayer | TableRanges
@@ -44,7 +44,7 @@ class Seat:
 class Until(NamedTuple):
     """An agent up to a street, and its tables behind it."""
 
-    seat: Seat
+    seat: RootPlayer
     street: int
 
     def rows(self, state: PublicState) -> Policy:
@@ -54,7 +54,7 @@ class Until(NamedTuple):
 class SearchedDeals:
     """Two players by position."""
 
-    def __init__(self, seats: tuple[Seat, Seat], rivers: int = 2, seed: int = 0):
+    def __init__(self, seats: tuple[RootPlayer, RootPlayer], rivers: int = 2, seed: int = 0):
         self.seats = seats
         self._rivers = rivers
         self._seed = seed

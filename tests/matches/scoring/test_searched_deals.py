@@ -11,7 +11,7 @@ from foldwise.game.hands.dealing import Shoe
 from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 from foldwise.matches.scoring import searched_deals
 from foldwise.matches.scoring.range_ends import end_value, showdown_on
-from foldwise.matches.scoring.searched_deals import SearchedDeals, Seat
+from foldwise.matches.scoring.searched_deals import RootPlayer, SearchedDeals
 from foldwise.matches.scoring.turn_roots import RootMatch, StreetRoot
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.modes import MODES, Budget
@@ -31,10 +31,10 @@ def quick(monkeypatch):
 
 def seat_of(table, settings=None):
     if settings is None:
-        return Seat(TableRanges(table), table, TableRanges(table))
+        return RootPlayer(TableRanges(table), table, TableRanges(table))
     search = SearchPlayer(table, Pipeline(), settings, threads=1)
     search.measure()
-    return Seat(search, table, TableRanges(table))
+    return RootPlayer(search, table, TableRanges(table))
 
 
 def gains(seats, num_deals=12):
