@@ -3,7 +3,7 @@
 An all-in into a small pot can be a hundred pots: it slows convergence and is rarely played, so menus shrink as stacks
 get deep. A size the menu lacks is not lost: when somebody bets it, it is added with its exact amount.
 Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock. Pots of
-every size have the same budget: more for large ones was measured, and what it gained was not told from nothing (docs/search.md).
+every size have the same budget: more for large ones was measured, and not shown to gain (docs/search.md).
 """
 
 from dataclasses import dataclass
