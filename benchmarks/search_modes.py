@@ -41,7 +41,7 @@ def main() -> None:
                 ranges=(everything, everything),
                 position=root.player_to_act,
                 menu=mode.menu(root),
-                budget=mode.budget(root),
+                budget=mode.turn,
                 pipeline=Pipeline(),
                 gadget=None,
                 threads=arguments.threads,

@@ -3,7 +3,7 @@
 The strategy plays itself to roots of each street. Each root is solved with shares of a mode's budget, and what is left of
 its exploitability is exact on turn and river, and estimated for a flop (a best response that picks among continuations, on
 runouts the solve has not seen). No gadget; one solve is looked at on its way. The second table compares the same budget for
-every root with the plan of `search.modes`, root by root.
+every root with a plan, root by root: the budget times the root of the pot, that of seven big blinds being 1, from 0.5 to 2.5.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from foldwise.game.arrays import Float
 from foldwise.matches.scoring.turn_roots import StreetRoot, street_roots
 from foldwise.postprocess.pipeline import Pipeline
 from foldwise.search.flop.flop_game import FlopGame, FlopSource
-from foldwise.search.modes import Budget, find_mode, work_by_pot
+from foldwise.search.modes import Budget, find_mode
 from foldwise.search.ranges import TableRanges
 from foldwise.search.street import BehindFlop, StreetProblem, StreetSearch
 from foldwise.solver.subgame.workspace import Workspace
@@ -36,6 +36,11 @@ def class_name(number: int) -> str:
     if number == len(POTS):
         return f"over {POTS[-1]:,}"
     return f"{(0, *POTS)[number] + 1:,} to {POTS[number]:,}"
+
+
+def work_by_pot(big_blinds: float) -> float:
+    """The plan's share of a budget."""
+    return min(max(math.sqrt(big_blinds / 7.0), 0.5), 2.5)
 
 
 @dataclass

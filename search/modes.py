@@ -1,15 +1,11 @@
-"""How much is solved: bet sizes by depth of the stacks, and visits by size of the tree and of the pot.
+"""How much is solved: bet sizes by depth of the stacks, and visits by size of the tree.
 
 An all-in into a small pot can be a hundred pots: it slows convergence and is rarely played, so menus shrink as stacks
 get deep. A size the menu lacks is not lost: when somebody bets it, it is added with its exact amount.
-Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
-
-**Work by pot.** After equally many visits a street is left exploitable for the same share of its pot, so in chips by
-the more the larger the pot is; and this share falls about as 1 / visits. Equal gains for the last second spent in every pot
-then ask for visits by the root of the pot (docs/search.md).
+Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock. Pots of
+every size have the same budget: more for large ones was measured, and not shown to gain (docs/search.md).
 """
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -21,9 +17,6 @@ from foldwise.game.trees.tree import BetMenu
 
 # A bet of at least this share of the stack becomes all-in.
 _ALL_IN_SHARE = 0.67
-# A pot of so many big blinds gets a mode's budget as it is; budgets of others are between these shares of it.
-_USUAL_POT = 7.0
-_LEAST_WORK_BY_POT, MOST_WORK_BY_POT = 0.5, 2.5
 
 
 @dataclass(frozen=True)
@@ -63,10 +56,9 @@ class Mode:
     turn: Budget
     river: Budget
 
-    def budget(self, root: BettingState, work: float = 1.0) -> Budget:
-        """How long a street from the flop on is solved from its root."""
-        street = (self.flop, self.turn, self.river)[root.round - 1]
-        return street.times(work * work_by_pot(sum(root.spent) / root.definition.big_blind))
+    def budget(self, street: int, work: float = 1.0) -> Budget:
+        """How long a street from the flop on is solved; `work` multiplies it."""
+        return (self.flop, self.turn, self.river)[street - 1].times(work)
 
     def menu(self, root: BettingState) -> BetMenu:
         """Bet sizes of the solve from a street's root."""
@@ -79,11 +71,6 @@ def depth_in_pots(root: BettingState) -> float:
     """What is left of the smaller stack, in pots."""
     left = min(stack - spent for stack, spent in zip(root.definition.stacks, root.spent))
     return left / max(1, sum(root.spent))
-
-
-def work_by_pot(pot_big_blinds: float) -> float:
-    """Work at a street's root, in shares of the mode's budget."""
-    return min(max(math.sqrt(pot_big_blinds / _USUAL_POT), _LEAST_WORK_BY_POT), MOST_WORK_BY_POT)
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from foldwise.game.betting import CALL_ACTION, BettingState
 from foldwise.game.errors import DefinitionError
-from foldwise.search.modes import MOST_WORK_BY_POT, work_by_pot
 from foldwise.search.player import SearchPlayer, SearchReport
 from foldwise.search.ranges import PublicState
 from foldwise.search.settings import LEAST_WORK, MOST_WORK
@@ -29,8 +28,8 @@ class WorkPlan:
     """The work chosen, and what it comes to on this machine."""
 
     work: float
-    hand_seconds: float  # of a hand through all searched streets, in pots of usual size
-    decision_seconds: float  # the longest: in the largest pots, with a bet outside the tree
+    hand_seconds: float  # of a hand through all searched streets
+    decision_seconds: float  # the longest: with a bet outside the tree
 
     def __str__(self) -> str:
         return (
@@ -45,14 +44,14 @@ def choose_plan(street_seconds: Sequence[float], seconds_a_hand: float, seconds_
     `street_seconds` are those of each searched street with the modes' own budgets.
     """
     hand = sum(street_seconds)
-    longest = MOST_WORK_BY_POT * (1.0 + AGAIN_SHARE) * max(street_seconds)
+    longest = (1.0 + AGAIN_SHARE) * max(street_seconds)
     fits = min(_SHARE * seconds_a_hand / hand, seconds_a_decision / longest)
     work = min(max(2.0 ** math.floor(math.log2(fits)), LEAST_WORK), MOST_WORK)
     return WorkPlan(work, work * hand, work * longest)
 
 
 def time_streets(player: SearchPlayer) -> list[float]:
-    """Seconds of each searched street in a pot of usual size, by solving it in a limped one."""
+    """Seconds of each searched street, solved in a limped pot."""
     betting = BettingState(player.definition)
     deck, sizes = player.definition.deck, player.definition.board_sizes
     found = []
@@ -63,7 +62,7 @@ def time_streets(player: SearchPlayer) -> list[float]:
         state = PublicState(betting, tuple(deck[: sizes[betting.round]]), betting.player_to_act, 0)
         start = time.monotonic()
         player.solution(state)
-        found.append((time.monotonic() - start) / work_by_pot(sum(betting.spent) / player.definition.big_blind))
+        found.append(time.monotonic() - start)
     player.forget()
     player.report = SearchReport()
     return found

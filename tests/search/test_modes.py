@@ -5,7 +5,7 @@ import pytest
 from foldwise.game.betting import CALL, RAISE, Action, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.game.library import find_definition
-from foldwise.search.modes import MODES, Budget, depth_in_pots, find_mode, work_by_pot
+from foldwise.search.modes import MODES, Budget, depth_in_pots, find_mode
 from foldwise.solver.subgame.subgame_tree import build_subtree, legal_actions
 
 
@@ -47,30 +47,11 @@ def test_visits_come_from_the_budget_alone():
     assert budget.visits(1.0) == 120
 
 
-@pytest.mark.parametrize("name", list(MODES))
-def test_larger_pots_get_more_work_within_limits(name):
-    """By the root of the pot; the mode's budget as it is for a pot of seven big blinds."""
-    pots = [2.0 * 1.1**k for k in range(60)]
-    shares = [work_by_pot(pot) for pot in pots]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (pytest.approx((2 / 7) ** 0.5), 2.5)
-    assert work_by_pot(7.0) == 1.0
-    assert work_by_pot(20.0) / work_by_pot(10.0) == pytest.approx(2.0**0.5)
-    mode = MODES[name]
-    budgets = [mode.budget(root) for root in (LIMPED, RAISED, THREE_BET, LARGE)]
-    assert [budget.hand_nodes for budget in budgets] == sorted({budget.hand_nodes for budget in budgets})
-    for root, budget in zip((LIMPED, LARGE), (budgets[0], budgets[-1])):
-        share = work_by_pot(sum(root.spent) / 100)
-        assert budget.hand_nodes == pytest.approx(share * mode.turn.hand_nodes)
-        assert (budget.fewest, budget.most) == (round(share * mode.turn.fewest), round(share * mode.turn.most))
-
-
 def test_each_street_has_its_budget_and_work_multiplies_it():
     mode = MODES["fast"]
-    for line, usual in (("300 c", mode.flop), ("300 c c c", mode.turn), ("300 c c c c c", mode.river)):
-        root = reached(line)
-        assert mode.budget(root).hand_nodes == pytest.approx((6 / 7) ** 0.5 * usual.hand_nodes)
-        assert mode.budget(root, 4.0).hand_nodes == pytest.approx(4.0 * mode.budget(root).hand_nodes)
+    for street, usual in ((1, mode.flop), (2, mode.turn), (3, mode.river)):
+        assert mode.budget(street) == usual
+        assert mode.budget(street, 4.0) == Budget(4.0 * usual.hand_nodes, 4 * usual.fewest, 4 * usual.most)
 
 
 def test_a_share_of_a_budget_solves_at_least_once():
