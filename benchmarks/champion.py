@@ -38,7 +38,6 @@ from measured_players import (
 from papers.record import Cell, add_save, cell_text, save, significant
 from search_roots import made_by
 
-from foldwise.matches.statistics import Estimate
 from foldwise.matches.table.hand import Hand
 
 PLAYERS = ["champion=champion", "turn+river=default|search(fast)", "new0.2=default|new(0.2)", "tables=default"]
@@ -145,10 +144,6 @@ class Champion:
         return [[self.own[0].name, len(values), mean, most]]
 
 
-def counted(found: Estimate | None) -> int:
-    return 0 if found is None else found.count
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("players", nargs="*", metavar="[NAME=]PLAYER", default=PLAYERS)
@@ -176,24 +171,35 @@ def main() -> None:
         _save(measured, spent)
 
 
+def is_gain(job: Job) -> bool:
+    """What searches change, rather than what tables win."""
+    return job.key.startswith("more")
+
+
 def _save(measured: Champion, spent: float) -> None:
     own, made = measured.own, made_by(measured.own[0].opened)
-    counts = [
-        counted(measured.kept.estimate(measured.response(own[0], bets, street).key)) for bets, street in RESPONSES
-    ]
+    kept, tables = measured.kept, [one for one in own if not one.searches]
+    counts = [kept.counted([measured.response(own[0], bets, street)]) for bets, street in RESPONSES]
+    of_tables = kept.counted(measured.response(one, *bets) for one in tables for bets in RESPONSES[:2])
+    pairs = list(combinations(measured.players, 2))
+    jobs = [(a.opened is b.opened, job) for a, b in pairs for job in measured.winnings(a, b)]
+    boards = kept.counted(job for _, job in jobs if not is_gain(job))
+    of_same, of_others = (
+        kept.counted(job for found, job in jobs if found == same and is_gain(job)) for same in (True, False)
+    )
     save(
         "champion_lbr",
         f"What local best response wins, mbb/h, all hands at once, both positions of {counts[0]}, {counts[1]} and "
-        f"{counts[2]} deals against the champion, {measured.given.table_deals} by fcpa against tables; {made}",
+        f"{counts[2]} deals against the champion, {of_tables} by fcpa against tables; {made}",
         ["player", "rows", "fcpa from preflop", "fcpa from the turn", "eight sizes from the turn", "CPU-s"],
         measured.responses(),
         seeds=1,
     )
     save(
         "champion_cross",
-        f"What the row wins from the column, mbb/h: tables by expectation over {measured.given.boards} boards, and what "
-        f"searches change street by street, both positions of {measured.given.games} deals (between two strategies "
-        f"{measured.given.other_games}); {made}; {spent:,.0f} CPU-s with local best response",
+        f"What the row wins from the column, mbb/h: tables by expectation over {boards} boards, and what searches change "
+        f"street by street, both positions of {of_same} deals (between two strategies {of_others}); {made}; {spent:,.0f} CPU-s with "
+        "local best response",
         ["player", *(one.name for one in measured.players)],
         measured.cross(),
         seeds=1,

@@ -89,6 +89,12 @@ class KeptFigures:
         values = self.values(key)
         return estimate(values, self._unit) if len(values) > 1 else None
 
+    def counted(self, jobs: Iterable[Job]) -> str:
+        """How many observations the known figures of these jobs have: a number, or from how many to how many."""
+        counts = [len(self.values(job.key)) for job in jobs if len(self.values(job.key)) > 1]
+        least, most = min(counts, default=0), max(counts, default=0)
+        return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
     def difference(self, a: str, b: str) -> Estimate | None:
         """a less b, in pairs, as far as both have come."""
         both = min(len(self.values(a)), len(self.values(b)))

@@ -200,9 +200,20 @@ def main() -> None:
     if given.save:
         won, lbr = [f"from {name}" for name in variants.headings], "to LBR from preflop"
         made = f"{made_by(variants.players[0].opened)}; {spent:,.0f} CPU-s"
+        parts = [variants.parts(one) for one in variants.players]
+        games, boards, bot_games, blocks, deals = (
+            variants.kept.counted(part)
+            for part in (
+                [found[column][0] for found in parts for column in (0, 1)],
+                [job for found in parts for column in (0, 1) for job in found[column][1:]],
+                [found[2][0] for found in parts],
+                [found[2][1] for found in parts],
+                [found[3][0] for found in parts],
+            )
+        )
         counted = (
-            f"{given.games} deals and {given.boards} boards against strategies, {given.bot_games} deals and "
-            f"{2 * given.hands * given.blocks:,} hands against {BOT}, {given.deals} deals of LBR fcpa; {made}"
+            f"{games} deals and {boards} boards against strategies, {bot_games} deals and {blocks} times "
+            f"{2 * given.hands:,} hands against {BOT}, {deals} deals of LBR fcpa; {made}"
         )
         save(
             "search_postprocessing",

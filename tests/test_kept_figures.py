@@ -69,6 +69,7 @@ def test_differences_are_in_pairs_as_far_as_both_have_come(figures, tmp_path):
         found.count == 30 and found.mean_mbb == pytest.approx(20.0) and found.ci95_mbb == pytest.approx(0.0, abs=1e-9)
     )
     assert kept.estimate("a").ci95_mbb > 100.0
+    assert kept.counted(jobs) == "30 to 40" and kept.counted(jobs[:1]) == "40" and kept.counted([]) == "0"
 
 
 def test_a_step_may_give_two_figures(figures, tmp_path):
