@@ -24,7 +24,10 @@ def run_blocks(
             work(first, min(first + block, total))
         return
     with ThreadPoolExecutor(workers) as pool:
-        results = pool.map(lambda first: work(first, min(first + block, total)), starts)
-        for done, _ in enumerate(results, start=1):
-            if report is not None:
-                report(stage, done / len(starts))
+        try:
+            results = pool.map(lambda first: work(first, min(first + block, total)), starts)
+            for done, _ in enumerate(results, start=1):
+                if report is not None:
+                    report(stage, done / len(starts))
+        finally:  # do not wait for the remaining blocks on an interrupt
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--table-deals", type=int, default=200, help="of local best response to tables")
     parser.add_argument("--roots", type=int, default=200, help="turns of the eight sizes: two of each deal")
     parser.add_argument("--boards", type=int, default=200, help="of tables against tables")
-    parser.add_argument("--games", type=int, default=80, help="deals of searches against the same strategy")
+    parser.add_argument("--games", type=int, default=60, help="deals of searches against the same strategy")
     parser.add_argument("--other-games", type=int, default=20, help="and against --others")
     parser.add_argument("--hands", type=int, default=20, help="timed")
     add_running(parser, "runs/champion")

@@ -75,11 +75,8 @@ class KeptFigures:
 
     def line(self, job: Job) -> str:
         found, kept = self.estimate(job.key), self._kept[job.key]
-        assert found is not None
-        return (
-            f"{job.key}: {len(kept.values)} of {job.count}, {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h, "
-            f"{kept.cpu_seconds:.0f} CPU-s"
-        )
+        so_far = "" if found is None else f"{found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h, "
+        return f"{job.key}: {len(kept.values)} of {job.count}, {so_far}{kept.cpu_seconds:.0f} CPU-s"
 
     def values(self, key: str) -> np.ndarray:
         return np.array(self._kept[key].values if key in self._kept else [])

@@ -38,7 +38,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 POTS = (400, 1600, 6000)  # chips; a street's pots are put in classes up to each, and beyond
 
 
-class Answer(NamedTuple):
+class Timed(NamedTuple):
     """How long a decision took."""
 
     street: int
@@ -56,7 +56,7 @@ class Timer:
         self._num_hands = num_hands
         self._asked: tuple[float, float, int, int] | None = None
         self._first_spent = self._last_spent = 0.0
-        self.times: list[Answer] = []
+        self.times: list[Timed] = []
         self.megabytes: dict[int, float] = {}  # by hand number
 
     def spent(self) -> float:
@@ -73,7 +73,7 @@ class Timer:
             self._first_spent = self._last_spent
         if self._asked is not None:
             asked, spent, street, pot = self._asked
-            self.times.append(Answer(street, pot, now - asked, processor_seconds(self._pid) - spent))
+            self.times.append(Timed(street, pot, now - asked, processor_seconds(self._pid) - spent))
             self._asked = None
         betting = state.betting
         if betting.finished:
@@ -104,14 +104,14 @@ def resident_megabytes(pid: int) -> float:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
 
 
-def row_of(name: str, pots: str, answers: list[Answer]) -> list[Cell]:
+def row_of(name: str, pots: str, answers: list[Timed]) -> list[Cell]:
     seconds = [answer.seconds for answer in answers]
     p50, p99 = np.percentile(seconds, [50, 99])
     cpu = float(np.mean([answer.cpu_seconds for answer in answers]))
     return [name, pots, len(seconds), *(round(float(one), 2) for one in (p50, p99, max(seconds), cpu))]
 
 
-def table_of(times: list[Answer], first: int) -> list[list[Cell]]:
+def table_of(times: list[Timed], first: int) -> list[list[Cell]]:
     """Of the searched streets, by street and pot."""
     rows: list[list[Cell]] = []
     for street in range(first, 4):

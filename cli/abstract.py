@@ -9,7 +9,7 @@ import typer
 
 from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
 from foldwise.cli.support.output import ProgressLine, emit, record_fields, stdout, text_table
-from foldwise.cli.support.outputs import check_picture
+from foldwise.cli.support.outputs import check_manifest, check_picture
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
@@ -64,6 +64,7 @@ def abstract(request: AbstractRequest) -> None:
     Example: foldwise abstract hunl-small --show AhKh --board Qh7h2c
     """
     from foldwise.abstraction.build import config_cards, load_cards
+    from foldwise.abstraction.cards.card_abstraction import KIND as CARDS_KIND
     from foldwise.abstraction.config import parse_override, read_config
     from foldwise.abstraction.shipped_configs import find_config
     from foldwise.solver.config import RunConfig
@@ -76,6 +77,8 @@ def abstract(request: AbstractRequest) -> None:
         return
     output, png = request.output, request.png
     check_picture(png, request.overwrite)
+    if output is not None:
+        check_manifest(output, CARDS_KIND)
     wanted = config_cards(settings)
     if wanted is None:
         raise DefinitionError(
@@ -87,7 +90,7 @@ def abstract(request: AbstractRequest) -> None:
     start = time.perf_counter()
     cards = load_cards(wanted, lambda stage, share: line.update(stage, share))
     if output is not None:
-        _save(cards, output)
+        _save(cards, output, request.overwrite)
     seconds = time.perf_counter() - start
     result = AbstractResult(
         streets=[
@@ -123,7 +126,7 @@ def abstract(request: AbstractRequest) -> None:
     emit(result, request.as_json, print_it)
 
 
-def _save(cards: "CardAbstraction", output: Path) -> None:
+def _save(cards: "CardAbstraction", output: Path, overwrite: bool) -> None:
     from foldwise.abstraction.cards.card_abstraction import CardAbstraction
     from foldwise.game.errors import FormatError
 
@@ -136,6 +139,10 @@ def _save(cards: "CardAbstraction", output: Path) -> None:
         except FormatError:
             if not (output / "manifest.json").exists():
                 raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder") from None
+        if not overwrite:
+            raise DefinitionError(
+                f"{str(output)!r} holds another card abstraction: add --overwrite to replace it, or give another folder"
+            )
     cards.save(output)
 
 

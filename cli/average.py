@@ -9,6 +9,7 @@ import typer
 
 from foldwise.cli.options import JsonOption, OverwriteOption, output_option
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.outputs import STRATEGY_KIND, check_manifest
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
@@ -63,6 +64,7 @@ def average(request: AverageRequest) -> None:
         raise DefinitionError(f"output {str(output)!r} is the run itself: give another folder")
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
+    check_manifest(output, STRATEGY_KIND)
     if output.exists() and any(output.iterdir()):
         if not (output / "manifest.json").exists() or (output / "checkpoint.json").exists():
             raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")

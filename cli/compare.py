@@ -27,8 +27,8 @@ from foldwise.cli.options import (
     TranslationOption,
     output_option,
 )
-from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, against, emit, plus_minus, stdout, text_table
+from foldwise.cli.support.outputs import KEPT
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, with_search
 from foldwise.game.errors import DefinitionError
@@ -95,7 +95,7 @@ class CompareRequest:
     as_json: JsonOption = False
 
 
-@holding(lambda request: request.output)
+@holding(lambda request: request.output, _RESULT, *KEPT)
 def compare(request: CompareRequest) -> None:
     """Compare post-processings of one strategy against several opponents, on the same deals.
 
@@ -216,21 +216,17 @@ def _compare(
     request: CompareRequest,
 ) -> "Comparison":
     """Play here, play here and publish the progress, or let the workers at a broker play."""
-    from foldwise.cli.support.kept_matches import how_to_go_on
-
     folder, line = request.directory.resolve(), ProgressLine("compare")
     if request.broker is None:
         from foldwise.matches.duplicate.comparison import compare
 
-        with going_on(how_to_go_on(request.output)):
-            return compare(table, folder, variants, opponents, line.update, translation)
+        return compare(table, folder, variants, opponents, line.update, translation)
     from foldwise.cli.support.network_comparison import NetworkComparison
 
     network = NetworkComparison(
         table, folder, variants, opponents, translation, request.broker, request.patience, request.checked
     )
-    with going_on(how_to_go_on(request.output)):
-        return network.publish(line) if request.local else network.split(line, request.output, request.resume)
+    return network.publish(line) if request.local else network.split(line, request.output, request.resume)
 
 
 def _add_lbr(rows: "Sequence[RowResult]", request: CompareRequest) -> None:

@@ -14,6 +14,7 @@ from foldwise.abstraction.named_strategy import DEFAULT
 from foldwise.cli.options import JsonOption, PlayedArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
+from foldwise.cli.support.outputs import check_folder_for
 from foldwise.cli.support.search_option import AUTO, SeatSearchOption, seat_steps
 from foldwise.cli.support.strategies import strategy_folder
 
@@ -62,25 +63,36 @@ def duel(request: DuelRequest) -> int:
 
     Example: foldwise duel runs/small -o my-duels
     """
-    from foldwise.agent.human import SeatLeftError
+    from foldwise.abstraction.storage.folder_lock import locked
     from foldwise.agent.strategy_player import OpenStrategy
+    from foldwise.matches.report.duel import DUEL_FILE
+
+    opened = OpenStrategy(strategy_folder(request.directory))
+    folder = request.output or _default_folder(_game(opened))
+    check_folder_for(folder, DUEL_FILE)
+    with locked(folder):
+        return _play(request, opened, folder)
+
+
+def _play(request: DuelRequest, opened: "OpenStrategy", folder: Path) -> int:
+    """One session; its folder is locked."""
+    from foldwise.agent.human import SeatLeftError
     from foldwise.cli.support.human_seat import seat_person, seat_result, total_text
     from foldwise.matches.report.duel import DecisionBook, bankroll, duel_logs, next_session, play_duel
     from foldwise.matches.report.explanations import explanation_lines, explanation_path
     from foldwise.search.language import parse_steps
     from foldwise.search.player import SearchPlayer
 
-    strategy = strategy_folder(request.directory)
-    opened = OpenStrategy(strategy)
     definition = opened.definition
     seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
-    steps = parse_steps(seat_steps(request.directory, strategy, request.postprocess, request.search) or "none")
+    steps = parse_steps(
+        seat_steps(request.directory, opened.strategy.folder, request.postprocess, request.search) or "none"
+    )
     table = opened.player(steps.pipeline, seed)
     bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()
     bot.listener = book.add
     game = _game(opened)
-    folder = request.output or _default_folder(game)
     log = next_session(folder, game)
     person = seat_person(
         definition,
@@ -92,7 +104,10 @@ def duel(request: DuelRequest) -> int:
     stderr.print(f"seed {seed}: --seed {seed} deals the same cards again")
     faults = 0
     try:
-        with going_on(f"finished hands are in {log}"), contextlib.suppress(SeatLeftError):
+        with (
+            going_on(f"finished hands are in {log}; the same command begins the next session"),
+            contextlib.suppress(SeatLeftError),
+        ):
             faults = play_duel(definition, game.game, request.hands, seed, ("you", "bot"), person, bot, log).faults
     finally:
         with explanation_path(log).open("w", encoding="utf-8") as file:

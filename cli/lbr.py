@@ -17,6 +17,7 @@ from foldwise.cli.options import (
     output_option,
 )
 from foldwise.cli.support.output import ProgressLine, emit, stdout
+from foldwise.cli.support.outputs import check_folder_for
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import SearchOption, played_steps
 from foldwise.cli.support.strategies import strategy_folder
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from foldwise.matches.scoring.lbr_run import LbrResult, PositionSummary
     from foldwise.matches.statistics import Estimate
 
+_RESULT = "lbr.json"
 _HANDS = {"hands": 10_000, "vector": 200}  # methods, and hands from each position
 
 
@@ -101,7 +103,7 @@ class LbrReport(LbrConditions):
     gap_mbb: NotRequired[float]
 
 
-@holding(lambda request: request.output)
+@holding(lambda request: request.output, _RESULT)
 def lbr(request: LbrRequest) -> None:
     """Local best response: play hands against DIR as it sits at a table, and print what an exploiter wins.
 
@@ -121,6 +123,7 @@ def lbr(request: LbrRequest) -> None:
 
     if request.resume and request.output is None:
         raise DefinitionError("--resume: give the folder to continue in, as in -o DIR --resume")
+    check_folder_for(request.output, _RESULT)
     steps = played_steps(request.directory, request.postprocess, request.search)
     request = replace(request, directory=strategy_folder(request.directory), postprocess=steps, search=None)
     line = ProgressLine("lbr")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from foldwise.cli.options import (
 )
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, stderr, stdout
+from foldwise.cli.support.outputs import check_folder_for
 from foldwise.cli.support.requests import holding
 from foldwise.cli.support.search_option import searching
 from foldwise.game.errors import DefinitionError, ProtocolError
@@ -101,7 +103,7 @@ def match(request: MatchRequest) -> int:
 
     Example: foldwise match -o runs/match --resume
     """
-    from foldwise.matches.plan import create_folder, load_plan
+    from foldwise.matches.plan import PLAN_FILE, create_folder, load_plan
 
     output = request.output
     if request.resume:
@@ -112,6 +114,7 @@ def match(request: MatchRequest) -> int:
         return _play_and_show(plan, output, request)
     plan = _plan(request)
     if output is not None:
+        check_folder_for(output, PLAN_FILE)
         create_folder(output, plan)
         return _play_and_show(plan, output, request)
     with TemporaryDirectory(prefix="foldwise-match-") as temporary:
@@ -217,7 +220,7 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
     progress = ProgressLine("match")
     how = (
-        f"continue with: foldwise match -o {folder} --resume"
+        f"continue with: foldwise match -o {quote(str(folder))} --resume"
         if request.output
         else "give -o DIR to keep what was played"
     )

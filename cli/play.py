@@ -202,8 +202,8 @@ def _seated(spec: "PlayerSpec", request: PlayRequest) -> "tuple[Player, GameDefi
 def _plan(player: "Player", request: PlayRequest, seconds: float) -> None:
     """Choose how much is searched, and say so with the name that plays the same on any machine."""
     from foldwise.agent.clients.client import THINKING_SHARE
-    from foldwise.search.plan import plan
     from foldwise.search.player import SearchPlayer
+    from foldwise.search.work import plan
 
     if not MOST_SECONDS_A_HAND >= seconds > 0.0:
         raise DefinitionError(

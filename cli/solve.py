@@ -9,6 +9,7 @@ import typer
 from foldwise.cli.options import ConfigArgument, JsonOption, OverwriteOption, SetOption, output_option
 from foldwise.cli.support.interrupts import Interruption, stopped_by_signals
 from foldwise.cli.support.output import ProgressLine, against, emit, stdout
+from foldwise.cli.support.outputs import STRATEGY_KIND, check_manifest
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError, FormatError
 from foldwise.solver.samplers import samplers_by_needs
@@ -186,6 +187,7 @@ def _check_output(output: Path, resume: bool, overwrite: bool, distributed: bool
             f"{str(output)!r} holds a run {'without' if distributed else 'with'} children: "
             f"give a new folder, or {'leave --children out' if distributed else 'the number of --children'}"
         )
+    check_manifest(output, STRATEGY_KIND)
     is_run = (output / "manifest.json").exists() or (output / own).exists()
     if output.exists() and any(output.iterdir()) and not is_run:
         raise DefinitionError(f"output {str(output)!r} holds other files: give a new folder")

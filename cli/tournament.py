@@ -21,8 +21,8 @@ from foldwise.cli.options import (
     ThreadsOption,
     output_option,
 )
-from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import ProgressLine, emit, plus_minus, stdout, text_table
+from foldwise.cli.support.outputs import KEPT
 from foldwise.cli.support.requests import holding
 from foldwise.game.errors import DefinitionError
 
@@ -67,13 +67,12 @@ class TournamentResult(TypedDict):
     cells: list[list[CrossTableCell | None]]
 
 
-@holding(lambda request: request.output)
+@holding(lambda request: request.output, _RESULT, *KEPT)
 def tournament(request: TournamentRequest) -> None:
     """The cross table of all pairs: what each row wins from each column, on the same deals.
 
     Example: foldwise tournament bot:call bot:strength runs/tiny "strategy:runs/small|new(0.2)"
     """
-    from foldwise.cli.support.kept_matches import how_to_go_on
     from foldwise.cli.support.players import typed_players
     from foldwise.matches.duplicate.comparison import cross_table
     from foldwise.matches.scoring.scorers import check_score
@@ -84,8 +83,7 @@ def tournament(request: TournamentRequest) -> None:
     if len(players) < 2:
         raise DefinitionError(f"tournament of {len(players)}: give two players or more")
     table = _table(players, request)
-    with going_on(how_to_go_on(request.output)):
-        cells = cross_table(table, players, ProgressLine("tournament").update)
+    cells = cross_table(table, players, ProgressLine("tournament").update)
     result = TournamentResult(
         players=list(map(str, players)),
         game=table.game,

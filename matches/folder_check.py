@@ -1,4 +1,4 @@
-"""Checks a folder of ours completely, whatever wrote it: strategy, cards, checkpoint, match, comparison.
+"""Checks a folder of ours completely, whatever wrote it: strategy, cards, checkpoint, match, comparison, duels.
 
 Nothing is written or repaired. Every array is read and compared with both its checksums; trees and tables must be safe
 for kernels to follow; every hand of every log must be legal, and its values must sum to zero.
@@ -23,6 +23,7 @@ from foldwise.matches.duplicate.asked import ASKED_FILE, REMEDY
 from foldwise.matches.duplicate.cells import CELLS_FOLDER, read_cell
 from foldwise.matches.network.block_store import BLOCKS_FILE, JOB_FILE, BlockStore, read_job
 from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE, RESULT_FILE, MatchPlan, load_plan
+from foldwise.matches.report.duel import DUEL_FILE, duel_logs, load_duel
 from foldwise.matches.result_file import check_result, read_object
 from foldwise.matches.scores import SCORES
 from foldwise.matches.scoring.lbr_run import LBR_FILE
@@ -85,6 +86,7 @@ def check_folder(folder: Path) -> FolderCheck:
         *((name, _check_result) for name in RESULTS),
         (ASKED_FILE, _check_asked),
         (LBR_FILE, _check_lbr),
+        (DUEL_FILE, _check_duel),
     ):
         path = folder / name
         if path.exists():
@@ -92,7 +94,8 @@ def check_folder(folder: Path) -> FolderCheck:
             check.attempt(partial(work, check, path))
     if not check.files:
         raise DefinitionError(
-            f"{str(folder)!r} is not a folder of ours: expected one of abstract, solve, match, compare, tournament or lbr"
+            f"{str(folder)!r} is not a folder of ours: expected one of abstract, solve, match, compare, tournament, lbr or "
+            "duel"
         )
     _check_kept(check, folder)
     return check
@@ -245,6 +248,17 @@ def _check_asked(check: FolderCheck, path: Path) -> None:
     if not any((path.parent / name).exists() for name in RESULTS):
         check.kinds.append("comparison or tournament")
         check.problems.append(f"{str(path.parent)!r} has no result: it is not finished, continue with --resume")
+
+
+def _check_duel(check: FolderCheck, path: Path) -> None:
+    """Every session's log; a session may end at any hand, so that none needs a score."""
+    check.kinds.append("duel")
+    game = load_duel(path.parent)
+    assert game is not None
+    definition = parse_definition(game.definition, source=str(path))
+    for log in duel_logs(path.parent):
+        check.files.add(log)
+        check.problems += [f"{str(log)!r}: {text}" for text in _wrong_hands(log, definition)]
 
 
 def _check_kept(check: FolderCheck, folder: Path) -> None:

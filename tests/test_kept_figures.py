@@ -45,6 +45,13 @@ def test_no_work_is_begun_when_the_time_is_spent(figures, tmp_path):
     assert kept.estimate("a") is None
 
 
+def test_one_observation_is_no_estimate(figures, tmp_path):
+    kept = figures.KeptFigures(tmp_path, 100.0)
+    (line,) = kept.run([figures.Job("a", 1, lambda: float)], float("inf"))
+    assert line.startswith("a: 1 of 1, ") and "±" not in line
+    assert kept.estimate("a") is None
+
+
 def test_an_estimate_is_work_that_is_kept(figures, tmp_path):
     kept = figures.KeptFigures(tmp_path, 100.0)
     lines = list(kept.foretell([figures.Job("a", 10, lambda: float), figures.Job("b", 1, lambda: float)]))

@@ -35,6 +35,8 @@ def _written_whole(path: Path, mode: str, **options: Any) -> Iterator[IO[Any]]:
             yield file
         return
     temporary = path.with_name(f".{path.name}.new")
+    if not path.parent.exists():
+        make_folder(path.parent)
     try:
         with Naming(path), temporary.open(mode, **options) as file:
             yield file

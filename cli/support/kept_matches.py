@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from foldwise.abstraction.storage.whole_file import make_folder
+from foldwise.cli.support.outputs import KEPT, check_folder_for
 from foldwise.game.definition import GameDefinition
 from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.asked import ASKED_FILE
@@ -38,7 +39,8 @@ def open_output(output: Path | None, result_file: str, resume: bool, overwrite: 
         return
     if output.exists() and not output.is_dir():
         raise DefinitionError(f"output {str(output)!r} is a file: give a folder")
-    kept = [name for name in (result_file, CELLS_FOLDER, MATCHES_FOLDER, JOB_FILE) if (output / name).exists()]
+    check_folder_for(output, result_file, ASKED_FILE, JOB_FILE)
+    kept = [name for name in (result_file, *KEPT) if (output / name).exists()]
     if resume and not kept:
         raise DefinitionError(f"nothing to resume in {str(output)!r}: leave --resume out")
     if resume and (JOB_FILE in kept) != split:
@@ -62,9 +64,3 @@ def open_cells(output: Path | None, definition: GameDefinition, hands: int, seed
     if output is None:
         return None
     return CellStore(output, hands, definition=definition.to_text(), seed=seed, score=score)
-
-
-def how_to_go_on(output: Path | None) -> str:
-    if output is None:
-        return "nothing is kept without a folder: give -o DIR to be able to --resume"
-    return f"finished cells are kept in {output}: continue with the same command and --resume"

@@ -3,11 +3,14 @@
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
+
+from foldwise.cli.support.interrupts import going_on, how_to_resume
 
 Command = Callable[[Any], int | None]
 
@@ -30,15 +33,19 @@ def add_command(app: typer.Typer, command: Command) -> None:
     app.command(command.__name__)(run)
 
 
-def holding(folder: Callable[[Any], Path | None]) -> Callable[[Command], Command]:
-    """A decorator for a command that writes a folder (`folder(request)`): two runs cannot write there at once."""
+def holding(folder: Callable[[Any], Path | None], *kept: str) -> Callable[[Command], Command]:
+    """A decorator for a command that writes a folder (`folder(request)`): two runs cannot write there at once.
+
+    `kept`: what is there as soon as an interrupted run can be resumed; a command that says so itself has none.
+    """
 
     def wrap(command: Command) -> Command:
         @functools.wraps(command)
         def hold(request: Any) -> int | None:
             from foldwise.abstraction.storage.folder_lock import locked
 
-            with locked(folder(request)):
+            going = going_on(lambda: how_to_resume(folder(request), *kept)) if kept else nullcontext()
+            with locked(folder(request)), going:
                 return command(request)
 
         return hold

@@ -1,9 +1,11 @@
-"""Starting a fresh Python without the current folder on its module path."""
+"""Starting a fresh Python without the current folder on its module path, and where Ctrl-C is left to its parent."""
 
 import contextlib
 import os
+import signal
 import threading
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 
 _VARIABLE = "PYTHONSAFEPATH"
 _lock = threading.Lock()
@@ -31,6 +33,30 @@ def clean_start() -> Iterator[None]:
             _users -= 1
             if _users == 0:
                 _restore(os.environ)
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Processes started in the block do not hear Ctrl-C, which a terminal sends to all at once: their parent ends them.
+
+    One that heard it while it loads would print a traceback.
+    """
+    resource_tracker.ensure_running()  # multiprocessing's helper; starting it would end the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def hearing_interrupts() -> Iterator[None]:
+    """While the block runs, a process started without interrupts hears Ctrl-C: the work ends by `KeyboardInterrupt`."""
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def user_environment() -> dict[str, str]:

@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from itertools import cycle, islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from foldwise.agent.strategy_player import StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.definition import GameDefinition, parse_definition
 from foldwise.game.errors import DefinitionError, FormatError
-from foldwise.matches.duplicate.clean_start import clean_start
+from foldwise.matches.duplicate.clean_start import clean_start, hearing_interrupts, without_interrupts
 from foldwise.matches.duplicate.processes import play_over_tcp
 from foldwise.matches.duplicate.search_reports import report_path, search_summary, write_report
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
@@ -103,15 +103,9 @@ def _play_runs(
         direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
         if listen_hands is not None and direct is None:  # other processes write the logs
             tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
-        if plan.over == "tcp":
-            cores = _cores(jobs)
-            waiting = {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
-        else:
-            # An event cannot be passed to another process; other processes receive the interrupt themselves.
-            heard = stop if isinstance(pool, ThreadPoolExecutor) else None
-            waiting = {pool.submit(_play_memory_run, run, folder, heard, direct and direct(run)) for run in runs}
         faults = Faults()
         try:
+            waiting = _submit(plan, runs, folder, jobs, pool, stop, direct)
             while waiting:
                 done, waiting = wait(waiting, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)
                 faults = sum((future.result() for future in done), faults)
@@ -122,6 +116,25 @@ def _play_runs(
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
     return faults
+
+
+def _submit(
+    plan: MatchPlan,
+    runs: list[Run],
+    folder: Path,
+    jobs: int,
+    pool: Executor,
+    stop: threading.Event,
+    listen: RunListener | None,
+) -> set[Future[Faults]]:
+    """Begin the runs, each as its pool and the way it is played ask for."""
+    if plan.over == "tcp":
+        cores = _cores(jobs)
+        return {pool.submit(_play_tcp_run, run, folder, stop, cores) for run in runs}
+    if isinstance(pool, ThreadPoolExecutor):
+        return {pool.submit(_play_memory_run, run, folder, stop, listen and listen(run)) for run in runs}
+    with without_interrupts():
+        return {pool.submit(_play_in_process, run, folder) for run in runs}
 
 
 def _plays_compiled(spec: PlayerSpec) -> bool:
@@ -166,6 +179,12 @@ def _play_memory_run(
     for seat, player in enumerate(players):
         write_report(player, report_path(folder, run.name, seat))
     return faults
+
+
+def _play_in_process(run: Run, folder: Path) -> Faults:
+    """In a process of the pool: no event can be passed to it, so a run hears the interrupt itself."""
+    with hearing_interrupts():
+        return _play_memory_run(run, folder, None)
 
 
 def seat_table(run: Run, folder: Path, definition: GameDefinition, scorer: Scorer = chips_scorer) -> list[list[float]]:

@@ -23,7 +23,7 @@ from foldwise.game.definition import parse_definition
 from foldwise.game.errors import ProtocolError
 from foldwise.matches.duplicate import process_entry
 from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken, written_since
-from foldwise.matches.duplicate.clean_start import clean_start
+from foldwise.matches.duplicate.clean_start import clean_start, without_interrupts
 from foldwise.matches.duplicate.program import start_program
 from foldwise.matches.plan import PLAN_FILE, MatchStoppedError, Run
 from foldwise.matches.table.dealer import MatchSettings
@@ -120,7 +120,7 @@ def _start_dealer(run: Run, folder: Path, core: int | None) -> _Dealer:
     )
     ours, theirs = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=process_entry.deal, args=(settings, folder, theirs, core), daemon=True)
-    with clean_start():
+    with clean_start(), without_interrupts():
         process.start()
     theirs.close()
     return _Dealer(process, ours)
@@ -136,7 +136,7 @@ def _start_player(run: Run, seat: int, port: int, folder: Path, core: int | None
     own_core = None if is_searching(spec) else core  # a solve uses threads on all cores
     arguments = (spec, run.player_seeds()[seat], plan.definition, port, plan.deadline_seconds, out, err, own_core)
     process = _CONTEXT.Process(target=process_entry.play, args=arguments, daemon=True)
-    with clean_start():
+    with clean_start(), without_interrupts():
         process.start()
     return Child(process)
 

@@ -180,9 +180,12 @@ def play_values(
     starts = range(0, num_hands, _VALUES_BLOCK_HANDS)
     with ThreadPoolExecutor(threads) as pool:
         blocks = []
-        for block in pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts):
-            blocks.append(block)
-            listen(sum(map(len, blocks)))
+        try:
+            for block in pool.map(lambda start: table.play(cards[start : start + _VALUES_BLOCK_HANDS], start), starts):
+                blocks.append(block)
+                listen(sum(map(len, blocks)))
+        finally:  # do not wait for the remaining blocks on an interrupt
+            pool.shutdown(wait=True, cancel_futures=True)
         return np.concatenate(blocks)
 
 

@@ -39,7 +39,7 @@ Policy = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 NUM_FLOPS: Final = 1755
 NUM_CLASSES: Final = 169
-_MANIFEST: Final = "response.json"
+MANIFEST: Final = "response.json"
 _SAVE_SECONDS = 30.0
 _MOST_BYTES = 4 << 30
 
@@ -310,25 +310,25 @@ class RealResponse:
 
     def _open(self, folder: Path, fingerprint: str, resume: bool, values: Float) -> tuple[list[list[int]], float]:
         array_store.check_writable(folder)
-        if not (folder / _MANIFEST).exists():
+        if not (folder / MANIFEST).exists():
             return [[], []], 0.0
         if not resume:
             raise DefinitionError(f"{str(folder)!r} holds a response already: add --resume, or choose another folder")
-        manifest = array_store.read_manifest(folder, _MANIFEST, ResponseManifest, "folder of a response")
+        manifest = array_store.read_manifest(folder, MANIFEST, ResponseManifest, "folder of a response")
         if manifest.policy != fingerprint:
             raise FormatError(
                 f"{str(folder)!r} holds a response to {manifest.policy}, not to {fingerprint}: choose another folder"
             )
-        entry = array_store.find_entry(folder / _MANIFEST, manifest.arrays, "values")
+        entry = array_store.find_entry(folder / MANIFEST, manifest.arrays, "values")
         array_store.verify_array(folder, entry)
         known = all(len({*flops}) == len(flops) and {*flops} <= set(range(NUM_FLOPS)) for flops in manifest.done)
         if entry.shape != values.shape or len(manifest.done) != 2 or not known:
-            raise FormatError(f"{str(folder / _MANIFEST)!r} is not of this game: choose another folder")
+            raise FormatError(f"{str(folder / MANIFEST)!r} is not of this game: choose another folder")
         values[:] = array_store.open_array(folder, entry)
         return manifest.done, manifest.seconds
 
     def _save(self, folder: Path, fingerprint: str, values: Float, done: list[list[int]], seconds: float) -> None:
         entries = {"values": array_store.write_array(folder, f"values-{sum(map(len, done))}", values)}
         manifest = ResponseManifest(policy=fingerprint, done=done, seconds=seconds, arrays=entries)
-        array_store.commit_manifest(folder, _MANIFEST, manifest)
+        array_store.commit_manifest(folder, MANIFEST, manifest)
         array_store.remove_stale(folder, "values-*.npy", entries)

@@ -1,23 +1,31 @@
 """Work is never lost silently: results are not replaced unasked, and interrupted work can be resumed."""
 
+import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from foldwise.abstraction.storage.folder_lock import locked
 from foldwise.agent.player_spec import parse_player
 from foldwise.cli.main import main
 from foldwise.cli.support.spellings import modern_spelling
+from foldwise.game.errors import DefinitionError
 from foldwise.matches.duplicate.cells import CellStore
 from tests.support.commands import refused
 from tests.support.places import CONFIGS
 
+NEEDS_PROC = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="the processes a match has started are read from /proc"
+)
 LEDUC = str(CONFIGS / "leduc.toml")
 
 
@@ -90,7 +98,10 @@ def test_compare_keeps_its_result_and_goes_on_from_its_cells(leduc, tmp_path, ca
 
     monkeypatch.setattr(Table, "_play", counted)
     assert main([*map(str, words), "-o", str(tmp_path / "broken")]) == 130
-    assert "interrupted: finished cells are kept in" in capsys.readouterr().err
+    kept = (
+        f"interrupted: what was finished is kept in {tmp_path / 'broken'}: continue with the same command and --resume"
+    )
+    assert kept in capsys.readouterr().err
     played.clear()
     again = result(capsys, *words, "-o", tmp_path / "broken", "--resume")
     assert len(played) == 2
@@ -225,16 +236,169 @@ def test_old_spellings_work_and_say_so(tmp_path, capsys):
     assert modern_spelling(["solve", "c", "--resume", "x"]) == (["solve", "c", "--resume", "x"], [])
 
 
-def test_an_interrupted_match_says_how_to_go_on(tmp_path):
-    """A real process and a real signal, once the first hands are in the log."""
-    folder = tmp_path / "match"
+FOLDERS = {  # by the file that only such a folder has: what a command says of it that keeps something else
+    "match.json": "holds a match (match.json)",
+    "comparison.json": "holds a comparison (comparison.json)",
+    "tournament.json": "holds a tournament (tournament.json)",
+    "lbr.json": "holds a run of lbr (lbr.json)",
+    "response.json": "holds a best response (response.json)",
+    "duel.json": "holds duels (duel.json)",
+    "manifest.json": "holds a strategy or a card abstraction (manifest.json)",
+}
+WRITERS = {
+    "match.json": ["match", "bot:call", "bot:raise", "--hands", "2"],
+    "comparison.json": ["compare", "LEDUC", "--opponents", "bot:call", "--hands", "2"],
+    "tournament.json": ["tournament", "bot:call", "bot:raise", "--hands", "2"],
+    "lbr.json": ["lbr", "LEDUC", "--hands", "2"],
+    "duel.json": ["duel", "LEDUC"],
+}
+
+
+def test_names_of_kept_files_are_those_that_are_written():
+    """They are written out for the commands, which start before what writes them is loaded."""
+    from foldwise.abstraction.strategy import MANIFEST, StrategyManifest
+    from foldwise.cli.support import outputs
+    from foldwise.matches.duplicate.asked import ASKED_FILE
+    from foldwise.matches.duplicate.cells import CELLS_FOLDER
+    from foldwise.matches.folder_check import CHECKPOINTS
+    from foldwise.matches.network.block_store import JOB_FILE
+    from foldwise.matches.plan import MATCHES_FOLDER, PLAN_FILE
+    from foldwise.matches.report.duel import DUEL_FILE
+    from foldwise.matches.scoring.lbr_run import LBR_FILE
+    from foldwise.solver.response import real_response
+
+    results = {"comparison.json", "tournament.json", JOB_FILE, ASKED_FILE}
+    files = {MANIFEST, *CHECKPOINTS, PLAN_FILE, *results, LBR_FILE, real_response.MANIFEST, DUEL_FILE}
+    assert set(outputs._HELD) == files
+    assert (CELLS_FOLDER, MATCHES_FOLDER, JOB_FILE) == outputs.KEPT
+    assert StrategyManifest.model_fields["kind"].default == outputs.STRATEGY_KIND
+
+
+@pytest.mark.parametrize("own", WRITERS)
+def test_a_folder_of_another_command_is_not_written_to(own, leduc, tmp_path, capsys):
+    words = [str(leduc) if word == "LEDUC" else word for word in WRITERS[own]]
+    for name, said in FOLDERS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_text("{}")
+        if name != own:
+            assert said in refused(capsys, *words, "-o", folder)
+            assert [path.name for path in folder.iterdir()] == [name]
+
+
+def test_cards_and_strategies_do_not_replace_each_other(leduc, tmp_path, capsys):
+    from foldwise.cli.abstract import _save
+
+    before = {path.name: path.read_bytes() for path in leduc.iterdir()}
+    for overwrite in ([], ["--overwrite"]):
+        said = refused(capsys, "abstract", "hunl-tiny", "-o", leduc, *overwrite)
+        assert "holds a foldwise strategy, not a card abstraction: give another folder" in said
+    assert {path.name: path.read_bytes() for path in leduc.iterdir()} == before
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    (cards / "manifest.json").write_text('{"kind": "card abstraction"}')
+    for words in (["solve", LEDUC, "--overwrite", "--iterations", 2], ["average", leduc, "--overwrite"]):
+        assert "holds a card abstraction, not a foldwise strategy" in refused(capsys, *words, "-o", cards)
+
+    class Cards:
+        fingerprint = "other"
+        saved = 0
+
+        def save(self, folder):
+            self.saved += 1
+
+    built = Cards()
+    with pytest.raises(DefinitionError, match="holds another card abstraction: add --overwrite to replace it"):
+        _save(built, cards, False)
+    assert not built.saved
+    _save(built, cards, True)
+    assert built.saved
+
+
+def test_one_session_of_duels_in_a_folder(leduc, tmp_path, capsys):
+    with locked(tmp_path / "duels"):
+        assert "is in use by process" in refused(capsys, "duel", leduc, "-o", tmp_path / "duels")
+
+
+def test_interrupted_after_its_cells_a_comparison_goes_on(leduc, tmp_path, capsys, monkeypatch):
+    """What is measured after the matches, as exploitability, can be interrupted too; before anything is kept there is
+    nothing to resume.
+    """
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    words = ["compare", leduc, "--opponents", "bot:call", "--variants", "none", "--hands", 20]
+    with monkeypatch.context() as patch:
+        patch.setattr("foldwise.cli.compare._exploitability", interrupted)
+        for output, said in (
+            (
+                ["-o", tmp_path / "it's"],
+                "is kept in '" + str(tmp_path / "it") + "'\"'\"'s': continue with the same command",
+            ),
+            ([], "nothing is kept without a folder: give -o DIR to be able to --resume"),
+        ):
+            assert main([*map(str, words), *map(str, output)]) == 130
+            assert said in capsys.readouterr().err
+        patch.setattr("foldwise.cli.compare._table", interrupted)
+        assert main([*map(str, words), "-o", str(tmp_path / "none")]) == 130
+        assert "interrupted: give the command again; nothing was finished yet" in capsys.readouterr().err
+    assert result(capsys, *words, "-o", tmp_path / "it's", "--resume")["rows"]
+    assert result(capsys, *words, "-o", tmp_path / "none")["rows"]
+
+
+def test_an_interrupted_lbr_says_how_to_go_on(leduc, tmp_path, capsys, monkeypatch):
+    from foldwise.matches.scoring.local_best_response import LocalBestResponse
+
+    played = []
+
+    def values(response, deals, threads, first_number=0, listen=None):
+        played.append(len(deals))
+        listen(3, np.ones((len(deals), 2)))
+        if len(played) == 1:
+            raise KeyboardInterrupt
+        return np.ones((len(deals), 2))
+
+    monkeypatch.setattr(LocalBestResponse, "values", values)
+    words = ["lbr", leduc, "--hands", 10, "-o", tmp_path / "lbr"]
+    assert main(list(map(str, words))) == 130
+    assert f"is kept in {tmp_path / 'lbr'}: continue with the same command and --resume" in capsys.readouterr().err
+    main([*map(str, words), "--resume"])
+    assert played == [10, 7]
+
+
+def has_hands(folder):
+    return [log for log in folder.glob("*.log") if "STATE:" in log.read_text()]
+
+
+def starts_python(pid, how):
+    """Whether a process has started another Python by multiprocessing's way `how`; read from /proc."""
+    with contextlib.suppress(OSError):  # a thread or a process may end while it is read
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in task.read_text().split():
+                if f"multiprocessing.{how}" in Path(f"/proc/{child}/cmdline").read_text():
+                    return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "played",
+        *(pytest.param(how, marks=NEEDS_PROC) for how in ("forkserver", "spawn")),  # while the players load
+    ],
+)
+def test_an_interrupted_match_says_how_to_go_on(moment, tmp_path):
+    """A real process and a real signal, to it and to all it has started, as a terminal sends it."""
+    folder = tmp_path / "it's a match"
     slow = tmp_path / "slow.py"
     slow.write_text(
         "import time\nfrom foldwise.agent.bots import Bot\n\n\nclass Slow:\n"
         "    def __init__(self, seed):\n        self.bot = Bot('call', seed)\n\n"
         "    def choose(self, state):\n        time.sleep(0.02)\n        return self.bot.choose(state)\n"
     )
-    words = ["match", f"python:{slow}:Slow", "bot:call", "--game", "kuhn", "--hands", "100000", "--over", "tcp"]
+    words = ["match", f"python:{slow}:Slow", "bot:call", "--game", "kuhn", "--hands", "100000"]
+    words += ["--over", "memory" if moment == "spawn" else "tcp"]
     command = [str(Path(sys.executable).with_name("foldwise")), *words, "-o", str(folder)]
     process = subprocess.Popen(
         command,
@@ -244,12 +408,14 @@ def test_an_interrupted_match_says_how_to_go_on(tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job may have it ignored
     )
     try:
-        while not any(log.read_text().count("STATE:") for log in folder.glob("*.log")):
+        while not (any(has_hands(folder)) if moment == "played" else starts_python(process.pid, moment)):
             assert process.poll() is None, process.stderr.read()
+            time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=300)
     finally:
         if process.poll() is None:
             process.kill()
     assert process.returncode == 130
-    assert f"interrupted: continue with: foldwise match -o {folder} --resume" in err
+    assert f"interrupted: continue with: foldwise match -o {shlex.quote(str(folder))} --resume" in err
+    assert "Traceback" not in err

@@ -11,6 +11,7 @@ from foldwise.cli.main import main
 from foldwise.game.library import find_definition
 from foldwise.matches.network.block_store import BlockStore, Job, open_job
 from foldwise.matches.network.messages import PlayerName, pack_values
+from foldwise.matches.report.duel import DuelGame, next_session
 from foldwise.matches.scoring.lbr_run import run_lbr
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from tests.support.made_strategies import made_player, short_hunl
@@ -223,6 +224,18 @@ def test_a_run_of_local_best_response(tmp_path, capsys):
     flip_last_byte(next(tmp_path.glob("*.npy")))
     (problem,) = verify(tmp_path, capsys)["problems"]
     assert "damaged" in problem
+
+
+def test_duels(tmp_path, capsys):
+    """Every session, each of any number of hands."""
+    leduc = find_definition("leduc")
+    next_session(tmp_path, DuelGame(game="leduc", definition=leduc.to_text()))
+    (tmp_path / "duel.log").write_text("STATE:0:rf:Ks|Qs:-1|1:bot|you\n")
+    assert "hand 0" in verify(tmp_path, capsys)["problems"][0]
+    for name in ("duel.log", "duel-2.log"):
+        (tmp_path / name).write_text("STATE:0:rf:Ks|Qs:1|-1:you|bot\n")
+    found = verify(tmp_path, capsys)
+    assert (found["kind"], found["files"], found["ok"]) == ("duel", 3, True)
 
 
 @pytest.mark.parametrize(

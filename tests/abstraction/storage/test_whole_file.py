@@ -40,3 +40,8 @@ def test_a_link_is_written_through_and_stays_a_link(tmp_path):
     write_whole(link, "shown")
     assert link.is_symlink()
     assert (target.read_text(), target.stat().st_ino) == ("shown", inode)
+
+
+def test_folders_of_a_new_file_are_made(tmp_path):
+    write_whole(tmp_path / "new" / "folder" / "page.html", "text")
+    assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["page.html"]

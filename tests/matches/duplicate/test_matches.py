@@ -31,11 +31,13 @@ from foldwise.matches.duplicate.blame import Ended, last_lines, why_broken
 from foldwise.matches.duplicate.clean_start import clean_start
 from foldwise.matches.duplicate.match import play_match, seat_table
 from foldwise.matches.duplicate.program import start_program
+from foldwise.matches.engine import compiled_match
 from foldwise.matches.engine.compiled_match import MemoryMatch, play_in_memory
 from foldwise.matches.plan import MatchPlan, MatchStoppedError, create_folder, load_plan
 from foldwise.matches.scoring.all_in import expected_line_values, expected_values, is_all_in
 from foldwise.matches.statistics import estimate, pair_values, sequence_half_width
 from foldwise.matches.table.log import parse_state_line, seat_values, state_lines
+from tests.support.pools import HeldPool
 
 GAMES = {name: find_game(name).definition for name in ("hunl", "limit", "leduc", "kuhn", "two-nl-36")}
 SHORT_STACKS = GAMES["hunl"].to_text().replace("stack = 20000 20000", "stack = 1000 750")
@@ -130,6 +132,26 @@ def test_stopped_memory_match_ends_after_its_block_and_goes_on(wrap, tmp_path):
     assert stopped.count(b"STATE:") in (1, 500)
     play_in_memory(match, bots, tmp_path / "stopped.log")
     assert (tmp_path / "stopped.log").read_bytes() == whole
+
+
+def test_an_interrupted_comparison_does_not_play_on(monkeypatch):
+    """Its cells are played in blocks: those not begun are dropped."""
+    monkeypatch.setattr(compiled_match, "ThreadPoolExecutor", HeldPool)
+    monkeypatch.setattr(compiled_match, "_VALUES_BLOCK_HANDS", 10)
+    played = []
+    play = compiled_match.CompiledTable.play
+    monkeypatch.setattr(
+        compiled_match.CompiledTable,
+        "play",
+        lambda table, cards, start, *rest: played.append(start) or play(table, cards, start, *rest),
+    )
+
+    def interrupt(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compiled_match.play_values(GAMES["hunl"], (Bot("call", 0), Bot("call", 1)), 3, 1000, 1, interrupt)
+    assert len(played) <= 2
 
 
 def test_interrupted_tcp_match_goes_on_as_if_it_were_not(tmp_path):

@@ -8,11 +8,11 @@ import pytest
 from foldwise.game.betting import CALL_ACTION, BettingState
 from foldwise.game.errors import DefinitionError
 from foldwise.postprocess.pipeline import Pipeline
-from foldwise.search import plan as plans
+from foldwise.search import work as work_module
 from foldwise.search.modes import MODES, MOST_WORK_BY_POT, Budget
-from foldwise.search.plan import Plan, choose_plan, plan, time_streets
 from foldwise.search.player import PublicState, SearchPlayer
 from foldwise.search.settings import LEAST_WORK, MOST_WORK, SearchSettings
+from foldwise.search.work import WorkPlan, choose_plan, plan, time_streets
 from tests.support.made_strategies import made_player, short_hunl
 
 LONGEST = 1.5 * MOST_WORK_BY_POT  # of a street's seconds: the largest pots, solved once and a half
@@ -42,7 +42,7 @@ def player(**settings):
 )
 def test_the_largest_power_of_two_within_account_and_decision(seconds, a_hand, a_decision, work):
     chosen = choose_plan(seconds, a_hand, a_decision)
-    assert chosen == Plan(work, pytest.approx(work * sum(seconds)), pytest.approx(work * LONGEST * max(seconds)))
+    assert chosen == WorkPlan(work, pytest.approx(work * sum(seconds)), pytest.approx(work * LONGEST * max(seconds)))
 
 
 def test_more_time_never_means_less_work():
@@ -54,7 +54,7 @@ def test_more_time_never_means_less_work():
 def test_every_searched_street_is_timed_once(monkeypatch):
     """By a clock that advances by one second whenever it is read."""
     seconds = iter(range(1000))
-    monkeypatch.setattr(plans, "time", type("Clock", (), {"monotonic": lambda: float(next(seconds))}))
+    monkeypatch.setattr(work_module, "time", type("Clock", (), {"monotonic": lambda: float(next(seconds))}))
     for settings, streets in (({}, 2), ({"flop": "fast"}, 3), ({"turn": "off"}, 1)):
         timed = player(**settings)
         found = time_streets(timed)

@@ -25,7 +25,7 @@ _SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class WorkPlan:
     """The work chosen, and what it comes to on this machine."""
 
     work: float
@@ -39,7 +39,7 @@ class Plan:
         )
 
 
-def choose_plan(street_seconds: Sequence[float], seconds_a_hand: float, seconds_a_decision: float) -> Plan:
+def choose_plan(street_seconds: Sequence[float], seconds_a_hand: float, seconds_a_decision: float) -> WorkPlan:
     """The largest power of two that keeps within the account and a decision's time.
 
     `street_seconds` are those of each searched street with the modes' own budgets.
@@ -48,7 +48,7 @@ def choose_plan(street_seconds: Sequence[float], seconds_a_hand: float, seconds_
     longest = MOST_WORK_BY_POT * (1.0 + AGAIN_SHARE) * max(street_seconds)
     fits = min(_SHARE * seconds_a_hand / hand, seconds_a_decision / longest)
     work = min(max(2.0 ** math.floor(math.log2(fits)), LEAST_WORK), MOST_WORK)
-    return Plan(work, work * hand, work * longest)
+    return WorkPlan(work, work * hand, work * longest)
 
 
 def time_streets(player: SearchPlayer) -> list[float]:
@@ -69,7 +69,7 @@ def time_streets(player: SearchPlayer) -> list[float]:
     return found
 
 
-def plan(player: SearchPlayer, seconds_a_hand: float, seconds_a_decision: float) -> Plan:
+def plan(player: SearchPlayer, seconds_a_hand: float, seconds_a_decision: float) -> WorkPlan:
     """Choose a player's work for a match, by this machine's speed."""
     if player.settings.work != 1.0:
         raise DefinitionError(
