@@ -3,10 +3,11 @@
 import contextlib
 import hashlib
 import logging
+from collections.abc import Mapping
 
 from foldwise.abstraction.abstract_game import AbstractGame, DealSource, JointSource, make_abstract_game
-from foldwise.abstraction.card_lookup import enumerated_views
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction
+from foldwise.abstraction.card_lookup import enumerated_views, open_card_lookup
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, Trained
 from foldwise.abstraction.cards.card_building import build_cards
 from foldwise.abstraction.cards.card_config import CardConfig
 from foldwise.abstraction.cards.hand_strength import HandStrength
@@ -41,12 +42,17 @@ def is_holdem(game: PokerGame) -> bool:
     )
 
 
-def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstraction:
+def load_cards(
+    config: CardConfig, report: Report | None = None, trained: Mapping[int, Trained] | None = None
+) -> CardAbstraction:
     """The card abstraction of a config: from the cache, or built and cached, by one process at a time.
 
-    A damaged one is built again.
+    A damaged one is built again. One with given centres is kept by itself, since training might find others here.
     """
     digest = hashlib.sha256(f"{source_hash(build_cards.__module__)} {config.model_dump_json()}".encode())
+    for street, given in sorted((trained or {}).items()):
+        digest.update(f"{street} {given.centres.shape} {given.note}".encode())
+        digest.update(given.centres.tobytes() + given.groups.tobytes())
     folder = cache_folder() / "cards" / digest.hexdigest()[:16]
     if (folder / MANIFEST).exists():
         with contextlib.suppress(FormatError):  # damaged, or being rebuilt: checked again once we hold the lock
@@ -57,7 +63,7 @@ def load_cards(config: CardConfig, report: Report | None = None) -> CardAbstract
                 return CardAbstraction.load(folder)
             except FormatError as error:
                 log.warning("%s; building it again", error)
-        cards = build_cards(config, HandStrength(report=report), report)
+        cards = build_cards(config, HandStrength(report=report), report, trained)
         try:
             cards.save(folder)
             return CardAbstraction.load(folder, check=False)
@@ -84,17 +90,18 @@ def config_cards(config: AbstractionConfig) -> CardConfig | None:
     return config.cards
 
 
-def build_abstract_game(config: AbstractionConfig, report: Report | None = None) -> AbstractGame:
-    """The abstract game of a config."""
+def build_abstract_game(
+    config: AbstractionConfig, report: Report | None = None, cards: CardAbstraction | None = None
+) -> AbstractGame:
+    """The abstract game of a config; `cards`, where they are already there, are the ones it asks for."""
     game = config.find_game()
     deals: DealSource
-    cards: CardAbstraction | None = None
     if isinstance(game, BluffGame):
         deals = JointSource(enumerate_bluff(game.bluff, game.bluff.round_values))
     elif (wanted := config_cards(config)) is None:
         deals = JointSource(enumerate_poker(enumerated_views(config)))
     else:
-        cards = load_cards(wanted, report)
+        cards = cards or load_cards(wanted, report)
         deals = _holdem_deals(game, cards, config.joint_boards, report)
     return make_abstract_game(config.name, config_tree(config), deals, game.unit_chips, cards)
 
@@ -121,8 +128,10 @@ def _holdem_deals(
 
 
 def load_abstract_game(strategy: Strategy) -> AbstractGame:
-    """The abstract game a strategy was solved in; refuses one that has changed since."""
-    game = build_abstract_game(strategy.abstraction_config())
+    """The abstract game a strategy was solved in, with the cards it keeps; refuses one that has changed since."""
+    lookup = None if strategy.manifest.cards is None else open_card_lookup(strategy)
+    cards = lookup if isinstance(lookup, CardAbstraction) else None
+    game = build_abstract_game(strategy.abstraction_config(), cards=cards)
     if game.fingerprint != strategy.manifest.abstraction:
         raise FormatError(
             f"strategy {str(strategy.folder)!r} was solved in abstraction {strategy.manifest.abstraction}, its config now "

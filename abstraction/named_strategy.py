@@ -1,4 +1,7 @@
-"""How a strategy may be named: its folder, a packed file, or `default`, the packed one that comes with foldwise.
+"""How a strategy may be named: its folder, a packed file, or a name for the packed one that comes with foldwise.
+
+`default` is its tables, `champion` a player: what is done to the rows while it plays comes with the name. It stays text
+here, which `agent.player_spec` and `search.language` read. A folder or a file that is called so takes precedence.
 
 A packed strategy is unpacked into the cache at first use, under the file's digest, and verified at every later use: a
 folder damaged since is made again.
@@ -10,7 +13,7 @@ import shutil
 import tempfile
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from foldwise.game.errors import DefinitionError, FormatError
 
@@ -20,6 +23,24 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT: Final = "default"
+
+
+class PlayedAs(NamedTuple):
+    """What a name does to the strategy's rows."""
+
+    search: str = ""  # as in search(fast); empty: the tables play
+    postprocess: str = ""
+
+    def steps(self, postprocess: str | None = None, search: str | None = None) -> str:
+        """The text of both parts; one that is given takes the place of the name's own. `none` and `off` leave it out."""
+        parts = (self.search if search is None else search, self.postprocess if postprocess is None else postprocess)
+        return " | ".join(part for part in parts if part.strip() not in ("", "none", "off"))
+
+
+NAMED: Final = {
+    DEFAULT: PlayedAs(),
+    "champion": PlayedAs(search="search(fast, flop=fast)"),
+}
 MAGIC: Final = b"foldwise packed strategy 1 "  # what a packed file begins with
 _MANIFEST: Final = "manifest.json"
 
@@ -29,21 +50,31 @@ def default_file() -> Path:
     return Path(str(files("foldwise").joinpath("abstraction", f"{DEFAULT}.packed")))
 
 
+def played_as(text: str | Path) -> PlayedAs:
+    """What a strategy's name stands for besides the strategy; nothing for folders and files."""
+    named = NAMED.get(str(text))
+    return PlayedAs() if named is None or _is_folder(text) or Path(text).is_file() else named
+
+
 def is_strategy_name(text: str) -> bool:
     """Whether a text is a strategy's name on its own, as `default` is."""
-    return (Path(text) / _MANIFEST).is_file() or _packed_file(text) is not None
+    return _is_folder(text) or _packed_file(text) is not None
 
 
 def find_strategy(text: str | Path, report: "Report | None" = None) -> Path:
-    """The folder of a strategy. An existing folder called `default` takes precedence; other text is a path."""
-    file = None if (Path(text) / _MANIFEST).is_file() else _packed_file(str(text))
+    """The folder of a strategy. An existing folder called as a name of `NAMED` takes precedence; other text is a path."""
+    file = None if _is_folder(text) else _packed_file(str(text))
     return Path(text) if file is None else _unpacked(file, report)
+
+
+def _is_folder(text: str | Path) -> bool:
+    return (Path(text) / _MANIFEST).is_file()
 
 
 def _packed_file(text: str) -> Path | None:
     path = Path(text)
     if not path.is_file():
-        return default_file() if text == DEFAULT else None
+        return default_file() if text in NAMED else None
     with path.open("rb") as file:
         return path if file.read(len(MAGIC)) == MAGIC else None
 

@@ -1,11 +1,12 @@
 """How a player is written: parsed once on input, printed in one form.
 
     player   = [ name "=" ] ( "bot:" word | "strategy:" strategy | "python:" file ":" class | "cmd:" program )
-    strategy = ( folder | packed file | "default" ) { "|" step } [ "|" translation ]
+    strategy = ( folder | packed file | "default" | "champion" ) { "|" step } [ "|" translation ]
 
 The last part of a strategy is a translation if it parses as one; everything before it is post-processing, which stays
-text here and is parsed when the player is made. Examples: `bot:call`, `strategy:runs/small|threshold(0.1)|purify`,
-`big=strategy:runs/big|new(0.2)|geometric`.
+text here and is parsed when the player is made. `champion` brings a search and post-processing of its own
+(`abstraction.named_strategy`): steps that begin with a search replace both, other steps the post-processing. Examples:
+`bot:call`, `strategy:runs/small|threshold(0.1)|purify`, `big=strategy:runs/big|new(0.2)|geometric`.
 """
 
 import re
@@ -15,7 +16,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from foldwise.abstraction.named_strategy import find_strategy
+from foldwise.abstraction.named_strategy import PlayedAs, find_strategy, played_as
 from foldwise.agent.mappings.translation import DEFAULT_TRANSLATION, TRANSLATIONS, Translation, parse_translation
 from foldwise.agent.postprocessing.python_rules import resolve_rules
 from foldwise.agent.program import program_words, resolve_program
@@ -23,6 +24,7 @@ from foldwise.game.errors import DefinitionError
 from foldwise.game.python_file import PYTHON, resolve_name
 
 PLAYER_FORMS = "bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM, with NAME= before it to name it"
+_SEARCH = re.compile(r"\s*search\b", re.IGNORECASE)  # as search.language reads it, which agents know nothing of
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}")
 
 
@@ -94,7 +96,7 @@ def parse_player(text: str) -> PlayerSpec:
         translation = _translation(steps[-1]) if steps else None
         if translation is not None:
             steps.pop()
-        return PlayerSpec(PlayerKind.STRATEGY, folder, "|".join(steps).strip(" |"), translation, alias)
+        return PlayerSpec(PlayerKind.STRATEGY, folder, _all_steps(folder, steps), translation, alias)
     if kind == PlayerKind.PROGRAM:
         program_words(rest)
     return PlayerSpec(PlayerKind(kind), rest, alias=alias)
@@ -111,6 +113,15 @@ def check_alias(alias: str) -> None:
         raise DefinitionError(
             f"name {alias!r} of a player: expected up to 40 of a to z, A to Z, digits, dots, _, + and -"
         )
+
+
+def _all_steps(folder: str, steps: list[str]) -> str:
+    """The steps given, with what the strategy's name brings in front of them."""
+    if steps and _SEARCH.match(steps[0]):
+        return "|".join(steps).strip(" |")
+    own = played_as(folder)
+    given = "|".join(steps).strip(" |")
+    return given if own == PlayedAs() else own.steps(given or None)
 
 
 def _translation(text: str) -> Translation | None:

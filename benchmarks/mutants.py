@@ -1,33 +1,29 @@
 """`make mutants`: do the tests notice a wrong sign, weight or comparison?
 
 One place at a time is changed, and the tests that name the changed module are run on it: first those that are quick without
-numba's compiler (`quick_mutants.py`, about a second a mutant); for the mutants these pass outside of kernels, those that are
-quick with it; then, for what is left, all of them in a copy of the checkout, where every kernel of the room is compiled again
-(minutes). A mutant that passes everything survives: either a test
-is missing, or the change makes no difference. Places are drawn with a seed from the solver, post-processing, translation and
-scoring. The second stage may be given a number of mutants, or of CPU-seconds: those it tries are then a random sample of what
-the first stage let pass. Ends with the survivors and their share; `-o` keeps all as JSON, and beside it what the first stage
-found, with which an interrupted run goes on.
+numba's compiler (`quick_mutants.py`, about a second a mutant); then, for what is left, with it (`compiled_mutants.py`, half a
+minute), where only what calls a changed kernel is compiled anew. A mutant that passes both survives: either a test
+is missing, or the change makes no difference, or its time was up before the last test. Places are drawn with a seed from the
+solver, post-processing, translation and scoring. Ends with the survivors and their share; `-o` keeps all as JSON, and beside
+it what each stage found, with which an interrupted run goes on.
 """
 
 import argparse
 import ast
 import json
+import math
 import os
 import random
-import resource
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from papers.record import Cell, add_save, cell_text, save
-
-from foldwise.game.compiled import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTATED = ("solver/**/*.py", "postprocess/*.py", "agent/mappings/*.py", "matches/scoring/*.py")
@@ -38,14 +34,12 @@ COLUMNS = [
     "noticed by quick tests",
     "passed by quick tests",
     "called by no quick test",
-    "of both tried with all tests",
+    "of both noticed by compiled tests",
     "survived",
-    "survive, estimated %",
-    "at most, %",
+    "survived, %",
+    "95% interval, %",
 ]
 NOT_QUICK = ("test_distributed_ray.py", "test_hosts.py")  # start processes, whose time is not theirs
-LATEST_SECONDS = 3600.0  # for a test that hangs without using CPU
-_SPARE_CPU_SECONDS = 120  # plus five times what the tests take on the unchanged code
 _BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 _COMPARED = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "=="}
 _CALLED = {"min": "max", "max": "min"}
@@ -65,15 +59,20 @@ class Mutant:
         return f"{self.file}:{self.line} {self.old} -> {self.new}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
-    """A mutant with the tests that were run on it, and the first of them to fail."""
+    """A mutant, what the first stage did with it, and the first test to fail."""
 
     mutant: Mutant
-    tests: list[str]
-    survived: bool
-    noticed_by: str = ""
-    source: str = field(default="")  # the line as it was
+    stage: str  # quick: noticed there; passed: noticed by none of its tests; unseen: called by none
+    noticed_by: str | None
+    tests: str  # run in the second stage
+    source: str  # the line as it was
+
+    @property
+    def survived(self) -> bool:
+        """Whether no test failed."""
+        return self.noticed_by is None
 
 
 def find_mutants(path: Path) -> Iterator[Mutant]:
@@ -145,118 +144,58 @@ def _holds_text(node: ast.AST) -> bool:
 
 @cache
 def tests_of(file: str) -> tuple[str, ...]:
-    """The test files that import a module, or one beside it that drives it; where there are none, those of its shelf."""
+    """The test files that import a module, or one beside it that drives it; else those of its shelf.
+
+    The one of the module's name first, then the shortest: what notices a mutant should run early.
+    """
     package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
-    beside = [path.stem for path in (ROOT / file).parent.glob("*.py") if f".{name} import" in path.read_text()]
-    own_tests = sorted((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
-    for names in ([name], beside):
-        found = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if _imports(path, package, names)]
+    beside = sorted((ROOT / file).parent.glob("*.py"))
+    own_name = f"test_{name.removesuffix('_kernels')}.py"
+
+    def in_order(paths: Iterable[Path]) -> list[Path]:
+        return sorted(paths, key=lambda path: (path.name != own_name, path.stat().st_size, path))
+
+    own_tests = in_order((ROOT / "tests" / Path(file).parent).glob("test_*.py"))
+    names, seen = {name}, {name}
+    while names:
+        found = in_order(path for path in (ROOT / "tests").rglob("test_*.py") if _imports(path, package, names))
         in_shelf = [path for path in found if path in own_tests]
         if found:
-            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or [*own_tests, *found])
+            return tuple(path.relative_to(ROOT).as_posix() for path in in_shelf or dict.fromkeys([*found, *own_tests]))
+        names = {path.stem for path in beside if _imports(path, package, names)} - seen
+        seen |= names
     return tuple(path.relative_to(ROOT).as_posix() for path in own_tests)
 
 
-def _imports(path: Path, package: str, names: list[str]) -> bool:
-    text = path.read_text()
-    by_name = f"from foldwise.{package} import" in text
-    return any(f"foldwise.{package}.{name} import" in text or (by_name and name in text) for name in names)
+@cache
+def _imported(path: Path) -> frozenset[str]:
+    """Every module that a file imports, and every name, with its module, that it imports from one."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(found)
 
 
-def noticed_quickly(
-    chosen: Sequence[Mutant], seconds: float, compiled: bool, request: Path, result: Path
-) -> tuple[dict[Mutant, str], set[Mutant]]:
-    """A first stage: the mutants it notices, each with the test that does, and those that it has no test for.
+def _imports(path: Path, package: str, names: Collection[str]) -> bool:
+    return any(f"foldwise.{package}.{name}" in _imported(path) for name in names)
 
-    It goes on after those in `result`.
-    """
+
+def run_stage(script: str, chosen: Sequence[Mutant], seconds: float, compiled: bool, folder: Path) -> list[Any]:
+    """What one stage found out about each mutant; it goes on after those whose lines are in `folder`."""
     tests = {mutant: [test for test in tests_of(mutant.file) if not test.endswith(NOT_QUICK)] for mutant in chosen}
     rows = [{**asdict(mutant), "tests": tests[mutant]} for mutant in chosen]
-    request.write_text(json.dumps({"seconds": seconds, "compiled": compiled, "mutants": rows}))
+    request, result = folder / f"{script}.request.json", folder / f"{script}.jsonl"
+    request.write_text(json.dumps({"seconds": seconds, "mutants": rows}))
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0" if compiled else "1", "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, str(ROOT / "benchmarks" / "quick_mutants.py"), str(request), str(result)]
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{script}.py"), str(request), str(result)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     found = [json.loads(line) for line in result.read_text().splitlines()] if result.exists() else []
     if len(found) != len(chosen):
-        raise SystemExit(
-            f"the first stage ended after {len(found)} of {len(chosen)} mutants\n{done.stdout}{done.stderr}"
-        )
-    noticed = {mutant: each["noticed_by"] for mutant, each in zip(chosen, found) if each["noticed_by"] is not None}
-    return noticed, {mutant for mutant, each in zip(chosen, found) if each["run"] == 0}
-
-
-class Copy:
-    """A copy of the checkout in which one file at a time is changed."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder / "checkout"
-        self._cache = folder / "cache"
-        (self._cache / "numba").mkdir(parents=True)
-        for kept in [
-            *cache_folder().iterdir(),
-            *cache_folder().glob("numba/*"),
-        ]:  # unchanged results are not made again
-            if kept.name != "numba":
-                (self._cache / kept.relative_to(cache_folder())).symlink_to(kept)
-        names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in names.splitlines():
-            target = self.folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target, follow_symlinks=False)
-        self._usual: dict[tuple[str, ...], float] = {}  # CPU seconds of tests on the unchanged code
-
-    def try_mutant(self, mutant: Mutant) -> Outcome:
-        tests = tests_of(mutant.file)
-        path = self.folder / mutant.file
-        whole = path.read_text()
-        if tests not in self._usual:
-            code, output, seconds = self._test(tests, None)
-            if code != 0:
-                raise SystemExit(f"tests fail on the unchanged code: {' '.join(tests)}\n{output}")
-            self._usual[tests] = seconds
-        before = set(self._compiled())
-        path.write_text(whole[: mutant.start] + mutant.new + whole[mutant.start + len(mutant.old) :])
-        try:
-            code, output, _ = self._test(tests, int(5 * self._usual[tests]) + _SPARE_CPU_SECONDS)
-        finally:
-            path.write_text(whole)
-        for folder in set(self._compiled()) - before:
-            shutil.rmtree(folder)
-        failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        noticed = failed[0].split(" - ")[0] if failed else f"ended with {code}"
-        return Outcome(mutant, list(tests), code == 0, "" if code == 0 else noticed, _source(mutant))
-
-    def _compiled(self) -> list[Path]:
-        return list((self._cache / "numba").glob("*"))
-
-    def _test(self, tests: tuple[str, ...], cpu_seconds: int | None) -> tuple[int, str, float]:
-        """Exit code, output and CPU seconds; the kernel ends a run beyond the CPU limit, however busy the machine is."""
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self.folder / "src"),
-            "FOLDWISE_CACHE": str(self._cache),
-            "NUMBA_OPT": "1",  # most of the time is spent compiling code that runs briefly
-        }
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-
-        def limit() -> None:
-            if cpu_seconds is not None:
-                resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-
-        try:
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=environment,
-                preexec_fn=limit,
-                capture_output=True,
-                text=True,
-                timeout=LATEST_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            return -1, "", LATEST_SECONDS
-        return done.returncode, done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        raise SystemExit(f"{script}.py ended after {len(found)} of {len(chosen)} mutants\n{done.stdout}{done.stderr}")
+    if [Mutant(**{name: each["mutant"][name] for name in Mutant.__annotations__}) for each in found] != list(chosen):
+        raise SystemExit(f"{result} is of other mutants than these: give -o another folder")
+    return found
 
 
 def room_of(mutant: Mutant) -> str:
@@ -270,30 +209,43 @@ class Tally:
 
     room: str
     mutants: int
-    quickly: int  # noticed in the first stages
-    unseen: int  # no test of these stages calls the changed function
-    tried: int  # of the others, in the second stage
-    survived: int  # of those
+    quickly: int  # noticed in the first stage
+    unseen: int  # no test of that stage calls the changed function
+    survived: int
 
     def row(self) -> list[Cell]:
-        """Of those that were not tried, as many are taken to survive as of those that were."""
+        """The last cell is Wilson's interval for a share of mutants drawn at random."""
         left = self.mutants - self.quickly
-        share = round(100 * left * self.survived / self.tried / self.mutants, 1) if self.tried else None
-        at_most = round(100 * (left - self.tried + self.survived) / self.mutants, 1)
-        passed = left - self.unseen
-        return [self.room, self.mutants, self.quickly, passed, self.unseen, self.tried, self.survived, share, at_most]
+        low, high = wilson(self.survived, self.mutants)
+        return [
+            self.room,
+            self.mutants,
+            self.quickly,
+            left - self.unseen,
+            self.unseen,
+            left - self.survived,
+            self.survived,
+            round(100 * self.survived / self.mutants, 1),
+            f"{100 * low:.1f} to {100 * high:.1f}",
+        ]
 
 
-def tallies(
-    chosen: Sequence[Mutant], quickly: Collection[Mutant], unseen: Collection[Mutant], outcomes: Sequence[Outcome]
-) -> list[Tally]:
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The 95% interval of a binomial share (Wilson 1927)."""
+    z = 1.959964
+    share, spread = successes / trials, z * z / trials
+    middle = share + spread / 2
+    half = z * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
+
+
+def tallies(outcomes: Sequence[Outcome]) -> list[Tally]:
+    """By room, and of all."""
     found = []
     for room in (*ROOMS, "all"):
-        own = [mutant for mutant in chosen if room in ("all", room_of(mutant))]
-        tried = [outcome for outcome in outcomes if outcome.mutant in own and outcome.mutant not in quickly]
-        survived = sum(outcome.survived for outcome in tried)
-        quick, without_tests = (sum(mutant in some for mutant in own) for some in (quickly, unseen))
-        found.append(Tally(room, len(own), quick, without_tests, len(tried), survived))
+        own = [each for each in outcomes if room in ("all", room_of(each.mutant))]
+        quick, unseen = (sum(each.stage == stage for each in own) for stage in ("quick", "unseen"))
+        found.append(Tally(room, len(own), quick, unseen, sum(each.survived for each in own)))
     return [tally for tally in found if tally.mutants]
 
 
@@ -303,62 +255,46 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the choice of places")
     parser.add_argument("--only", nargs="*", default=[""], help="files whose name holds one of these")
     parser.add_argument(
-        "--quick-seconds", type=float, default=1.0, help="of CPU: what a test of the first stage may take"
+        "--quick-seconds",
+        type=float,
+        default=1.0,
+        help="of CPU: what a test of the first stage may take; 0: leave it out",
     )
     parser.add_argument(
-        "--compiled-seconds", type=float, default=4.0, help="the same for tests with compiled kernels; 0: none"
+        "--seconds", type=float, default=120.0, help="of CPU: no further test is begun on a mutant in the second stage"
     )
-    parser.add_argument("--second", type=int, help="mutants the second stage tries at most; 0: none")
-    parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further mutant after so many")
-    parser.add_argument("-o", type=Path, help="where all outcomes go, as JSON")
+    parser.add_argument("-o", type=Path, help="a folder for all outcomes, as JSON; an interrupted run goes on there")
     add_save(parser)
     options = parser.parse_args()
     files = sorted(path for pattern in MUTATED for path in ROOT.glob(pattern) if _is_asked(path, options.only))
     places = [mutant for path in files for mutant in find_mutants(path)]
     random.Random(options.seed).shuffle(places)
     chosen = places[: options.count]  # a run of fewer tries the first of them
-    for mutant in chosen:
-        tests_of(mutant.file)  # looked up now, since the checkout may change while its copy is tested
-    with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as folder:
-        noticed: dict[Mutant, str] = {}
-        unseen = set(chosen)
-        for compiled, seconds in ((False, options.quick_seconds), (True, options.compiled_seconds)):
-            name = "compiled.jsonl" if compiled else "plain.jsonl"
-            result = Path(folder) / name if options.o is None else options.o.with_suffix(f".{name}")
-            # A kernel whose code is replaced is not compiled again: only without the compiler does it change.
-            asked = [m for m in chosen if m not in noticed and not (compiled and m.file.endswith("_kernels.py"))]
-            if seconds == 0.0:
-                continue
-            request = Path(folder) / f"request.{name}"
-            newly, without_tests = noticed_quickly(asked, seconds, compiled, request, result)
-            noticed |= newly
-            unseen -= set(asked) - without_tests
-        outcomes = [
-            Outcome(mutant, list(tests_of(mutant.file)), False, noticed_by, _source(mutant))
-            for mutant, noticed_by in noticed.items()
-        ]
-        left = [mutant for mutant in chosen if mutant not in noticed]
-        print(f"{len(noticed)} of {len(chosen)} noticed by the first stage", flush=True)
-        _keep(outcomes, left, options.o)
-        copy = Copy(Path(folder)) if options.second != 0 else None
-        # In the order they were drawn in, so that the first few are a random sample.
-        for number, mutant in enumerate(left[: options.second]):
-            if copy is None or resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > options.cpu_seconds:
-                break
-            outcome = copy.try_mutant(mutant)
-            outcomes.append(outcome)
-            verdict = "SURVIVED" if outcome.survived else outcome.noticed_by
-            print(f"{number + 1}/{len(left)} {mutant}: {verdict}", flush=True)
-            _keep(outcomes, left, options.o)
+    with tempfile.TemporaryDirectory(prefix="foldwise-mutants-") as temporary:
+        folder: Path = options.o or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        quickly: list[Any] = [{"run": 0, "noticed_by": None}] * len(chosen)
+        if options.quick_seconds > 0.0:
+            quickly = run_stage("quick_mutants", chosen, options.quick_seconds, False, folder)
+        left = [mutant for mutant, found in zip(chosen, quickly) if found["noticed_by"] is None]
+        print(f"{len(chosen) - len(left)} of {len(chosen)} noticed by the first stage", flush=True)
+        later = dict(zip(left, run_stage("compiled_mutants", left, options.seconds, True, folder)))
+        outcomes = []
+        for mutant, found in zip(chosen, quickly):
+            stage = "quick" if mutant not in later else "passed" if found["run"] else "unseen"
+            last = later.get(mutant, found)
+            tests = f"{last['run']} of {last['of']} tests" if mutant in later else ""
+            outcomes.append(Outcome(mutant, stage, last["noticed_by"], tests, _source(mutant)))
+        (folder / "outcomes.json").write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
     for outcome in outcomes:
         if outcome.survived:
-            print(f"{outcome.mutant}\n    {outcome.source}")
-    found = tallies(chosen, noticed, unseen, outcomes)
-    for tally in found:
+            print(f"{outcome.mutant} survived {outcome.tests}\n    {outcome.source}")
+    found_by_room = tallies(outcomes)
+    for tally in found_by_room:
         print(", ".join(f"{name} {cell_text(cell)}" for name, cell in zip(COLUMNS, tally.row())))
     if options.save:
         title = f"{len(chosen)} of {len(places):,} places changed, one at a time, in {len(files)} files"
-        save("mutants", title, COLUMNS, [tally.row() for tally in found], seeds=1)
+        save("mutants", title, COLUMNS, [tally.row() for tally in found_by_room], seeds=1)
     return 0
 
 
@@ -368,13 +304,6 @@ def _is_asked(path: Path, only: Sequence[str]) -> bool:
 
 def _source(mutant: Mutant) -> str:
     return (ROOT / mutant.file).read_text().splitlines()[mutant.line - 1].strip()
-
-
-def _keep(outcomes: Sequence[Outcome], left: Sequence[Mutant], path: Path | None) -> None:
-    """All outcomes so far, and what the first stage left."""
-    if path is not None:
-        kept = {"outcomes": [asdict(each) for each in outcomes], "left": [str(mutant) for mutant in left]}
-        path.write_text(json.dumps(kept, indent=1))
 
 
 if __name__ == "__main__":

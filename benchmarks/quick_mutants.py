@@ -1,4 +1,4 @@
-"""The first stages of `mutants.py`: many mutants in one process, mostly with numba's compiler switched off.
+"""The first stage of `mutants.py`: many mutants in one process, with numba's compiler switched off.
 
 Without the compiler a kernel is a plain function whose code can be replaced, so nothing is compiled, copied or imported
 again: the tests are collected once, and every mutant is a fork of that process in which one function has other code. On the
@@ -7,9 +7,8 @@ fastest first, until one fails. Tests that need the compiler, or long without it
 
     python benchmarks/quick_mutants.py REQUEST RESULT
 
-REQUEST holds {"seconds": S, "compiled": C, "mutants": [...]}: the CPU time a test may take, whether kernels are compiled
-(then only what is outside of them can be changed), and mutants with their tests. RESULT gains a line of JSON a mutant: the
-test that noticed it (null: none did) and how many were run. Mutants whose lines it has are done.
+REQUEST holds {"seconds": S, "mutants": [...]}: the CPU time a test may take, and mutants with their tests. RESULT gains a
+line of JSON a mutant: the test that noticed it (null: none did) and how many were run. Mutants whose lines it has are done.
 """
 
 import gc
@@ -226,8 +225,7 @@ class Forks:
 def main() -> int:
     request, result = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
     # Arithmetic on numpy's scalars warns of the overflow that a generator means; compiled it does not.
-    options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
-    options += [] if request["compiled"] else ["-m", "not jit"]
+    options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-m", "not jit"]
     tests = sorted({test for mutant in request["mutants"] for test in mutant["tests"]})
     return int(pytest.main([*options, *tests], plugins=[Forks(request, result)]))
 

@@ -2,7 +2,7 @@
 
 python benchmarks/sampling.py            tables up to 325 MB, about two minutes
 python benchmarks/sampling.py --full     also two-nl-36's 3.2 GB
-python benchmarks/sampling.py --precisions two-nl-28 two-nl-36      external sampling in both precisions, by turns
+python benchmarks/sampling.py --nested 8 --precisions two-nl-28 two-nl-36      both precisions, up to 8.2 GB
 python benchmarks/sampling.py --presets configs/hunl-medium.toml    these instead, with their real cards (built once)
 
 Nodes are decisions and ends of the game, as the walks count them. The big trees are those of two-nl-K with five nested
@@ -16,12 +16,14 @@ import argparse
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyspiel
 from counted_game import CountedGame
-from papers.record import add_save, save, significant
+from numba import njit
+from papers.record import Cell, add_save, save, significant
 
 from foldwise.abstraction.abstract_game import AbstractGame, JointSource, make_abstract_game
 from foldwise.abstraction.build import build_abstract_game
@@ -32,32 +34,34 @@ from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import RunConfig
 from foldwise.solver.run import make_solver
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
-from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.frames import make_frames, make_reached
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
 
 OPTIONS = WalkOptions(epsilon=0.05, tau=1000.0, beta=1000.0)
 RUNS = {"external": run_external, "average": run_average, "outcome": run_outcome, "chance": run_chance}
 _OUR_REPEATS = 20  # of a race in which ours takes a twentieth of a second
-NUM_NESTED = 5  # buckets a street, each split into as many on the next
+NUM_NESTED = 5  # unless --nested says otherwise, buckets a street, each split into as many on the next
 
 
-def made_up_joint() -> JointDeals:
+def made_up_joint(nested: int) -> JointDeals:
     """Two streets of nested buckets; the better bucket wins more often."""
-    num = NUM_NESTED * NUM_NESTED
+    num = nested * nested
     first, second, row = (part.ravel() for part in np.mgrid[:num, :num, :3].astype(np.int32))
-    buckets = np.stack([np.stack([own // NUM_NESTED, own], axis=1) for own in (first, second)], axis=1)
-    edge = 1.0 / (
-        1.0 + np.exp(0.5 * (second % NUM_NESTED - first % NUM_NESTED + second // NUM_NESTED - first // NUM_NESTED))
-    )
+    buckets = np.stack([np.stack([own // nested, own], axis=1) for own in (first, second)], axis=1)
+    edge = 1.0 / (1.0 + np.exp(0.5 * (second % nested - first % nested + second // nested - first // nested)))
     weight = np.choose(row, [0.97 * (1.0 - edge), np.full(edge.shape, 0.03), 0.97 * edge])
     return JointDeals(buckets.astype(np.int32), row, weight / weight.sum(), SHOWDOWN_OUTCOMES)
 
 
-def poker_game(name: str) -> AbstractGame:
+def poker_game(name: str, nested: int = NUM_NESTED) -> AbstractGame:
     game = find_game(name)
     assert isinstance(game, PokerGame)
     # Leduc's suits stay apart, as in OpenSpiel: 936 infosets instead of 288.
-    joint = enumerate_poker(EnumeratedViews(game.definition, suits_matter=True)) if name == "leduc" else made_up_joint()
+    joint = (
+        enumerate_poker(EnumeratedViews(game.definition, suits_matter=True))
+        if name == "leduc"
+        else made_up_joint(nested)
+    )
     return make_abstract_game(name, game.build_tree(), JointSource(joint), game.unit_chips)
 
 
@@ -69,6 +73,7 @@ class Bench:
         self.table = np.empty(2 * game.num_entries, dtype=dtype)
         self.table.fill(0.0)  # touched, so that no walk includes the first page faults
         self._frames = [make_frames(game) for _ in range(num_threads)]
+        self._reached = [make_reached(game) for _ in range(num_threads)]
         self._states = make_states(1, num_threads)
 
     def run(self, sampler: str, num_walks: int, num_threads: int) -> tuple[int, float, float]:
@@ -77,12 +82,13 @@ class Bench:
 
         def work(worker: int) -> None:
             nodes, outcomes, last_street = game.tree.nodes, game.deals.outcomes, game.num_streets - 1
-            frames, state = self._frames[worker], self._states[worker]
+            scratch = (self._reached if sampler == "chance" else self._frames)[worker]
+            state = self._states[worker]
             buckets = np.zeros((num_walks, 2, game.num_streets), dtype=np.int32)
             rows = np.zeros(num_walks, dtype=np.int32)
             game.deals.draw(state, buckets, rows)
             visited[worker] = int(
-                RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, frames, state)
+                RUNS[sampler](nodes, self.table, buckets, rows, outcomes, last_street, OPTIONS, scratch, state)
             )
 
         threads = [threading.Thread(target=work, args=(worker,)) for worker in range(num_threads)]
@@ -181,21 +187,58 @@ def race_threads(path: str, seconds: float, repeats: int) -> None:
     )
 
 
-def race_precisions(name: str, seconds: float, repeats: int) -> None:
-    """One game in both precisions, by turns, on one thread."""
-    game = poker_game(name)
-    benches = {dtype: Bench(game, 1, dtype) for dtype in ("float64", "float32")}
-    best = dict.fromkeys(benches, 0.0)
-    for bench in benches.values():
-        bench.run("external", 2, 1)  # compiles
-        bench.rates("external", 1, 4.0 * seconds, 1)  # warms the table to a steady state
-    for _ in range(repeats):
-        for dtype, bench in benches.items():
-            best[dtype] = max(best[dtype], bench.rates("external", 1, seconds, 1)[1])
-    for dtype, bench in benches.items():
-        print(
-            f"{name}, {dtype}, {bench.table.nbytes / 1e6:.0f} MB: {best[dtype] / 1e6:.2f} million nodes a CPU-second",
-            flush=True,
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def read_randomly(lines: npt.NDArray[np.uint64], count: int) -> int:  # [lines, 8]: a cache line each
+    """Lines from random places, none waiting for the one before: what memory allows a walk that does nothing else."""
+    place, total = np.uint64(88172645463325252), np.uint64(0)
+    for _ in range(count):
+        place ^= place << np.uint64(13)
+        place ^= place >> np.uint64(7)
+        place ^= place << np.uint64(17)
+        total += lines[np.int64(((place >> np.uint64(32)) * np.uint64(len(lines))) >> np.uint64(32)), 0]
+    return int(total)
+
+
+def random_reads(table: npt.NDArray[Any], seconds: float, repeats: int) -> float:
+    """The best rate of reading lines of a table, a CPU-second."""
+    lines = table[: table.nbytes // 64 * (64 // table.itemsize)].view(np.uint64).reshape(-1, 8)
+    count, best = 1 << 16, 0.0
+    read_randomly(lines, 1)
+    for repeat in range(repeats):
+        while True:
+            begin = time.process_time()
+            read_randomly(lines, count)
+            taken = time.process_time() - begin
+            if repeat or taken > 0.5 * seconds:
+                break
+            count *= 2
+        best = max(best, count / taken)
+    return best
+
+
+def race_precisions(names: list[str], nested: int, seconds: float, repeats: int, saves: bool) -> None:
+    """Each game in both precisions, one after the other, on one thread, beside random reads of the same table."""
+    rows: list[list[Cell]] = []
+    for name in names:
+        game = poker_game(name, nested)
+        for dtype in ("float64", "float32"):
+            bench = Bench(game, 1, dtype)
+            bench.run("external", 2, 1)  # compiles
+            bench.rates("external", 1, 4.0 * seconds, 1)  # warms the table to a steady state
+            rate = bench.rates("external", 1, seconds, repeats)[1]
+            reads = random_reads(bench.table, seconds, repeats)
+            size = bench.table.nbytes / 1e6
+            rows.append([f"{name}, {size:,.0f} MB, {dtype}", *(significant(one / 1e6, 3) for one in (rate, reads))])
+            print(f"{rows[-1][0]}: {rows[-1][1]} million nodes, {rows[-1][2]} million lines a CPU-second", flush=True)
+            del bench
+    if saves:
+        save(
+            "speed_precisions",
+            f"External sampling over made-up joint deals of {nested} nested buckets, in both precisions, one thread, beside "
+            "lines of 64 bytes read from random places of the same table; millions a CPU-second",
+            ["game and table", "nodes", "random lines"],
+            rows,
+            seeds=1,
         )
 
 
@@ -208,10 +251,10 @@ def main() -> None:
     add_save(parser)
     parser.add_argument("--presets", nargs="*", help="configurations to time instead")
     parser.add_argument("--precisions", nargs="*", help="games to race in both precisions instead")
+    parser.add_argument("--nested", type=int, default=NUM_NESTED, help="buckets a street")
     arguments = parser.parse_args()
     if arguments.precisions:
-        for name in arguments.precisions:
-            race_precisions(name, arguments.seconds, arguments.repeats)
+        race_precisions(arguments.precisions, arguments.nested, arguments.seconds, arguments.repeats, arguments.save)
         return
     if arguments.presets:
         for path in arguments.presets:

@@ -20,10 +20,10 @@ from search_roots import made_by
 
 from foldwise.agent.bots import Bot
 from foldwise.agent.bots_kernels import SAMPLES
-from foldwise.agent.strategy_player import OpenStrategy
+from foldwise.agent.strategy_player import OpenStrategy, StrategyPlayer
 from foldwise.game.arrays import Float
 from foldwise.game.betting import CALL, FOLD, RAISE, Action, BettingState
-from foldwise.game.hands.dealing import Shoe
+from foldwise.game.hands.dealing import Deal, Shoe
 from foldwise.game.hands.hole_cards import NUM_PAIRS, pair_number
 from foldwise.game.text.match_state import view
 from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, end_value, showdown_on, unseen
@@ -147,6 +147,23 @@ class StrengthMatch:
             self._walk(following, board, ours, theirs, after_kind, weight * factor, win)
 
 
+Root = tuple[int, BettingState, tuple[int, ...], Float, int, int]  # what `StrengthMatch.won` takes
+
+
+def turn_root(table: StrategyPlayer, bot: Bot, deal: Deal, number: int) -> Root | None:
+    """Where tables and bot come on a deal, seats by turns; None if the hand ends before the turn."""
+    betting, seat = BettingState(table.definition), number % 2
+    while not betting.finished and betting.round < _TURN:
+        player = betting.player_to_act
+        state = view(betting, deal.hole_cards, deal.board, player, number)
+        betting.apply((table if player == seat else bot).choose(state))
+    if betting.finished:
+        return None
+    board = tuple(deal.board[: table.definition.board_sizes[_TURN]])
+    own = TableRanges(table).follow(betting, board, seat, number).ranges[seat]
+    return number, betting, board, own, pair_number(*deal.hole_cards[1 - seat]), seat
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("strategy", type=Path)
@@ -163,17 +180,8 @@ def main() -> None:
     arguments = parser.parse_args()
     opened = OpenStrategy(arguments.strategy)
     table, bot = opened.player(Pipeline(), arguments.seed), Bot("strength", arguments.seed)
-    ranges, roots = TableRanges(table), []
-    for number, deal in zip(range(arguments.hands), Shoe(opened.definition, arguments.seed).deals()):
-        betting, seat = BettingState(opened.definition), number % 2
-        while not betting.finished and betting.round < _TURN:
-            player = betting.player_to_act
-            state = view(betting, deal.hole_cards, deal.board, player, number)
-            betting.apply((table if player == seat else bot).choose(state))
-        if not betting.finished:
-            board = tuple(deal.board[: opened.definition.board_sizes[_TURN]])
-            own = ranges.follow(betting, board, seat, number).ranges[seat]
-            roots.append((number, betting, board, own, pair_number(*deal.hole_cards[1 - seat]), seat))
+    deals = zip(range(arguments.hands), Shoe(opened.definition, arguments.seed).deals())
+    roots = [root for number, deal in deals if (root := turn_root(table, bot, deal, number)) is not None]
     print(f"{len(roots)} roots of {arguments.hands} hands", flush=True)
     rows: list[list[Cell]] = []
     base: Float | None = None

@@ -170,12 +170,16 @@ def _print_hand(report: "HandReport") -> None:
 
 
 def _estimate(settings: "RunConfig", as_json: bool) -> None:
+    from foldwise.abstraction.build import config_cards
+    from foldwise.abstraction.clustering_costs import clustering_seconds
     from foldwise.abstraction.estimate import estimate_size
     from foldwise.solver.config_costs import expected_seconds
     from foldwise.solver.limits import disk_bytes
 
     size = estimate_size(settings, settings.solver.entry_bytes)
     on_disk, seconds = disk_bytes(settings, size), expected_seconds(settings.solver, size.table_bytes)
+    cards = config_cards(settings)
+    clustering = None if cards is None else clustering_seconds(cards)
 
     def print_it() -> None:
         table = text_table(("street", "decision nodes", "nodes", "buckets", "infosets", "infoset-actions"), ("street",))
@@ -195,5 +199,10 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
         )
         time_text = "" if seconds is None else f", about {seconds / 60:,.1f} minutes of solving"
         stdout.print(f"up to {on_disk / 1e9:.3f} GB of disk while it is solved{time_text}")
+        if clustering:
+            stdout.print(
+                f"about {clustering / 60:,.1f} CPU-minutes of clustering cards before it, unless they are kept"
+            )
 
-    emit({**record_fields(size), "disk_bytes": on_disk, "seconds": seconds}, as_json, print_it)
+    numbers = {"disk_bytes": on_disk, "seconds": seconds, "clustering_seconds": clustering}
+    emit({**record_fields(size), **numbers}, as_json, print_it)

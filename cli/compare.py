@@ -63,7 +63,7 @@ class CompareRequest:
     translation: TranslationOption = "pseudo-harmonic"
     hands: HandsOption = None
     boards: BoardsOption = None
-    search: SearchOption = "off"
+    search: SearchOption = None
     score: ScoreOption = "chips"
     over: OverOption = "memory"
     threads: ThreadsOption = None

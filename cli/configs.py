@@ -24,7 +24,10 @@ class ConfigsResult(TypedDict):
 def configs(request: ConfigsRequest) -> None:
     """The shipped configs: what each is for, when it stops and the least memory it needs.
 
-    solve and abstract take their names from any folder: foldwise solve hunl-small -o DIR. Example: foldwise configs
+    solve and abstract take their names from any folder: foldwise solve hunl-small -o DIR. What plays without one:
+    default, the strategy in the box, and champion, the same with our best search (docs/champion.md).
+
+    Example: foldwise configs
     """
     from foldwise.solver.config_costs import config_costs
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from foldwise.abstraction.named_strategy import DEFAULT
-from foldwise.cli.options import JsonOption, PostprocessOption, StrategyArgument
+from foldwise.cli.options import JsonOption, PlayedArgument
 from foldwise.cli.support.interrupts import going_on
 from foldwise.cli.support.output import emit, stderr
 from foldwise.cli.support.outputs import check_folder_for
-from foldwise.cli.support.search_option import AUTO, SeatSearchOption, seat_mode, with_search
+from foldwise.cli.support.search_option import AUTO, SeatSearchOption, seat_steps
+from foldwise.cli.support.strategies import strategy_folder
 
 if TYPE_CHECKING:
     from foldwise.agent.strategy_player import OpenStrategy
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DuelRequest:
-    directory: StrategyArgument = Path(DEFAULT)
+    directory: PlayedArgument = Path(DEFAULT)
     hands: Annotated[int, typer.Option(help="Hands to play; leave earlier with q.", min=1)] = 100
-    postprocess: PostprocessOption = "none"
+    postprocess: Annotated[str | None, typer.Option(help="Post-processing of the strategy, as in new(0.2).")] = None
     search: SeatSearchOption = AUTO
     reveal: Annotated[
         bool, typer.Option("--reveal", help="After each hand, show the bot's cards and probabilities.")
@@ -58,13 +59,15 @@ def duel(request: DuelRequest) -> int:
 
     Example: foldwise duel runs/small --reveal --postprocess "new(0.2)"
 
+    Example: foldwise duel champion
+
     Example: foldwise duel runs/small -o my-duels
     """
     from foldwise.abstraction.storage.folder_lock import locked
     from foldwise.agent.strategy_player import OpenStrategy
     from foldwise.matches.report.duel import DUEL_FILE
 
-    opened = OpenStrategy(request.directory)
+    opened = OpenStrategy(strategy_folder(request.directory))
     folder = request.output or _default_folder(_game(opened))
     check_folder_for(folder, DUEL_FILE)
     with locked(folder):
@@ -82,8 +85,9 @@ def _play(request: DuelRequest, opened: "OpenStrategy", folder: Path) -> int:
 
     definition = opened.definition
     seed = request.seed % 2**32 if request.seed is not None else secrets.randbelow(2**32)
-    mode = seat_mode(request.search, request.directory, request.postprocess)
-    steps = parse_steps(with_search(request.postprocess, mode))
+    steps = parse_steps(
+        seat_steps(request.directory, opened.strategy.folder, request.postprocess, request.search) or "none"
+    )
     table = opened.player(steps.pipeline, seed)
     bot = table if steps.search is None else SearchPlayer(table, steps.pipeline, steps.search)
     book = DecisionBook()

@@ -1,7 +1,7 @@
 """`foldwise lbr`: a lower bound on what a strategy at a table loses in the real game."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
@@ -10,9 +10,8 @@ import typer
 from foldwise.cli.options import (
     MOST_HANDS,
     JsonOption,
-    PostprocessOption,
+    PlayedArgument,
     SeedOption,
-    StrategyArgument,
     ThreadsOption,
     TranslationOption,
     output_option,
@@ -20,7 +19,8 @@ from foldwise.cli.options import (
 from foldwise.cli.support.output import ProgressLine, emit, stdout
 from foldwise.cli.support.outputs import check_folder_for
 from foldwise.cli.support.requests import holding
-from foldwise.cli.support.search_option import SearchOption, with_search
+from foldwise.cli.support.search_option import SearchOption, played_steps
+from foldwise.cli.support.strategies import strategy_folder
 from foldwise.game.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ _HANDS = {"hands": 10_000, "vector": 200}  # methods, and hands from each positi
 
 @dataclass(frozen=True, kw_only=True)
 class LbrRequest:
-    directory: StrategyArgument
-    postprocess: PostprocessOption = "none"
+    directory: PlayedArgument
+    postprocess: Annotated[str | None, typer.Option(help="Post-processing of the strategy, as in new(0.2).")] = None
     translation: TranslationOption = "pseudo-harmonic"
     bets: Annotated[
         str,
@@ -47,7 +47,7 @@ class LbrRequest:
         str | None,
         typer.Option("--from", help="Check and call before this street; by default turn, or preflop in shorter games."),
     ] = None
-    search: SearchOption = "off"
+    search: SearchOption = None
     method: Annotated[
         str | None,
         typer.Option(help="hands (one at a time; the default) or vector (all hands at once; the default with search)."),
@@ -116,12 +116,16 @@ def lbr(request: LbrRequest) -> None:
     Example: foldwise lbr runs/small --hands 100000 -o lbr-small --resume
 
     Example: foldwise lbr runs/small --search fast --hands 300
+
+    Example: foldwise lbr champion --from preflop --hands 100
     """
     from foldwise.matches.scoring.lbr_run import lbr_summary
 
     if request.resume and request.output is None:
         raise DefinitionError("--resume: give the folder to continue in, as in -o DIR --resume")
     check_folder_for(request.output, _RESULT)
+    steps = played_steps(request.directory, request.postprocess, request.search)
+    request = replace(request, directory=strategy_folder(request.directory), postprocess=steps, search=None)
     line = ProgressLine("lbr")
 
     def listen(done: int, found: "Estimate") -> None:
@@ -129,7 +133,7 @@ def lbr(request: LbrRequest) -> None:
         line.update(f"{2 * done:,} hands, {found.mean_mbb:+.0f} ± {found.ci95_mbb:.0f} mbb/h", share)
 
     played, settings, roots = measure(request, listen)
-    exact = None if settings["method"] == "vector" else _exact_mbb(request.directory, request.postprocess)
+    exact = None if settings["method"] == "vector" else _exact_mbb(request.directory, steps or "none")
     gap = ExactGap()
     if exact is not None:
         gap = ExactGap(exploitability_mbb=exact, gap_mbb=exact - played.total.mean_mbb)
@@ -158,7 +162,7 @@ def lbr(request: LbrRequest) -> None:
 def _method(request: LbrRequest) -> str:
     from foldwise.search.language import is_search
 
-    searches = request.search != "off" or is_search(request.postprocess)
+    searches = is_search(request.postprocess or "")
     method = request.method or ("vector" if searches else "hands")
     if method not in _HANDS:
         raise DefinitionError(f"--method {method!r}: expected {' or '.join(_HANDS)}")
@@ -186,7 +190,7 @@ def measure(
     from foldwise.search.language import parse_steps
 
     method = _method(request)
-    steps = parse_steps(with_search(request.postprocess, request.search))
+    steps = parse_steps(request.postprocess or "none")
     opened = OpenStrategy(request.directory)
     translation = parse_translation(request.translation)
     street_name = request.from_street or default_street(opened.definition)

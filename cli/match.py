@@ -38,7 +38,8 @@ class MatchRequest:
     a: Annotated[
         str | None,
         typer.Argument(
-            help="A: bot:NAME, strategy:DIR, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it names it."
+            help="A: bot:NAME, strategy:DIR, default, champion, python:FILE.py:CLASS or cmd:PROGRAM; NAME= before it "
+            "names it."
         ),
     ] = None
     b: Annotated[str | None, typer.Argument(help="B, written the same way.")] = None
@@ -67,7 +68,10 @@ class MatchRequest:
     explain: Annotated[
         bool, typer.Option("--explain", help="Write every decision of a strategy beside the logs, for report.")
     ] = False
-    search: Annotated[str, typer.Option(help="A solves turn and river while it plays: fast, normal or deep.")] = "off"
+    search: Annotated[
+        str | None,
+        typer.Option(help="A solves turn and river while it plays: fast, normal or deep; off also for champion."),
+    ] = None
     score: Annotated[str | None, typer.Option(help=f"{SCORE_HELP} By default chips.")] = None
     threads: ThreadsOption = None
     deadline: Annotated[
@@ -95,6 +99,8 @@ def match(request: MatchRequest) -> int:
 
     Example: foldwise match "careful=strategy:runs/small|new(0.2)" "raw=strategy:runs/small"
 
+    Example: foldwise match champion bot:strength --hands 100
+
     Example: foldwise match -o runs/match --resume
     """
     from foldwise.matches.plan import PLAN_FILE, create_folder, load_plan
@@ -117,12 +123,12 @@ def match(request: MatchRequest) -> int:
 
 def _check_resumed(plan: "MatchPlan", request: MatchRequest) -> None:
     """A resumed match keeps its settings: whatever is given again must be the same."""
-    from foldwise.cli.support.players import typed_player
+    from foldwise.cli.support.players import own_search, typed_player
 
     typed = [None if player is None else typed_player(player) for player in (request.a, request.b)]
     game = None if request.game is None else _game_name(request.game)
     given: list[tuple[str, object, object]] = [
-        ("A", typed[0] and searching(typed[0], request.search), plan.players[0]),
+        ("A", typed[0] and searching(typed[0], request.search, own_search(request.a or "")), plan.players[0]),
         ("B", typed[1], plan.players[1]),
         ("--hands", request.hands, plan.hands),
         ("--boards", request.boards, plan.hands),
@@ -151,7 +157,7 @@ def _game_name(game: str) -> str:
 def _plan(request: MatchRequest) -> "MatchPlan":
     from foldwise.agent.player_spec import PlayerKind
     from foldwise.cli.support.counts import hands_or_boards
-    from foldwise.cli.support.players import typed_players
+    from foldwise.cli.support.players import own_search, typed_players
     from foldwise.cli.support.table_game import players_game
     from foldwise.matches.plan import MatchPlan
     from foldwise.matches.scoring.scorers import check_score
@@ -160,7 +166,7 @@ def _plan(request: MatchRequest) -> "MatchPlan":
     if request.a is None or request.b is None:
         raise DefinitionError("players A and B: expected two, as in 'foldwise match bot:strength bot:random'")
     first, second = typed_players((request.a, request.b))
-    first = searching(first, request.search)
+    first = searching(first, request.search, own_search(request.a))
     external = PlayerKind.PROGRAM in (first.kind, second.kind)
     over = request.over or ("tcp" if external else "memory")
     if over not in ("tcp", "memory"):

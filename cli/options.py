@@ -23,6 +23,10 @@ StrategyArgument = Annotated[
     Path,
     typer.Argument(metavar="DIR", callback=typed_folder, help="A strategy folder, a packed strategy, or default."),
 ]
+# For commands that play: a name may bring a search and post-processing (cli.support.search_option).
+PlayedArgument = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A strategy folder, a packed strategy, default, or champion.")
+]
 PostprocessOption = Annotated[str, typer.Option(help="Post-processing of the strategy, as in new(0.2).")]
 TranslationOption = Annotated[str, typer.Option(help="How DIR reads bets of other sizes; see 'foldwise play --help'.")]
 

@@ -1,5 +1,6 @@
 """`foldwise play`: the agent at a dealer, or a person in its place."""
 
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,16 @@ if TYPE_CHECKING:
     from foldwise.game.definition import GameDefinition
 
 
+MOST_SECONDS_A_HAND = 600.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlayRequest:
     player: Annotated[
-        str, typer.Argument(metavar="DIR", help="A strategy folder, default, a player such as bot:call, or human.")
+        str,
+        typer.Argument(
+            metavar="DIR", help="A strategy folder, default, champion, a player such as bot:call, or human."
+        ),
     ]
     host: Annotated[str | None, typer.Argument(help="Address of the dealer, or of an HTTP table: http://...")] = None
     port: Annotated[int | None, typer.Argument(help="Port of the seat.", min=1, max=65535)] = None
@@ -43,6 +50,14 @@ class PlayRequest:
     deadline: Annotated[
         float | None,
         typer.Option(help="Seconds after which check or fold is answered: 5, for a person 600.", min=0.001),
+    ] = None
+    t_per_hand: Annotated[
+        float | None,
+        typer.Option(
+            "--t_per_hand",
+            metavar="SECONDS",
+            help="The dealer's account, 7 in the competition: how much is searched is chosen by this machine's speed, once.",
+        ),
     ] = None
     reveal: Annotated[
         Path | None,
@@ -95,6 +110,10 @@ def play(request: PlayRequest) -> int:
 
     Example: foldwise play default 127.0.0.1 9001
 
+    Example: foldwise play default 127.0.0.1 9001 --t_per_hand 7 --deadline 20
+
+    Example: foldwise play champion 127.0.0.1 9001
+
     Example: foldwise play bot:call 127.0.0.1 9001 --game leduc
 
     Example: foldwise play human 127.0.0.1 9001 --reveal runs/small
@@ -113,6 +132,7 @@ def play(request: PlayRequest) -> int:
     if request.reveal is not None:
         raise DefinitionError(f"--reveal with player {player!r}: it explains the bot to a person, as in 'play human'")
     from foldwise.agent.clients.client import play_match
+    from foldwise.cli.support.players import own_search
     from foldwise.cli.support.table_game import table_definition
 
     at_dealer, at_table = request.at_http or (host is not None and port is not None), request.table is not None
@@ -120,8 +140,10 @@ def play(request: PlayRequest) -> int:
         raise DefinitionError(
             "play: expected HOST and PORT of a dealer, the http address of a table, or --broker URL and --table NAME"
         )
-    spec = searching(_spec(request), request.search)
+    spec = searching(_spec(request), request.search, own_search(player))
     made, definition = _seated(spec, request)
+    if request.t_per_hand is not None:
+        _plan(made, request, request.t_per_hand)
     if request.at_http:
         from foldwise.cli.support.http_play import HttpSeat, play_http
 
@@ -134,7 +156,8 @@ def play(request: PlayRequest) -> int:
         report = _play_remote(made, definition, request.broker, request)
     else:
         assert host is not None and port is not None
-        report = play_match(made, definition or table_definition("hunl"), host, port, request.deadline or 5.0)
+        game, account = definition or table_definition("hunl"), request.t_per_hand or math.inf
+        report = play_match(made, game, host, port, request.deadline or 5.0, account)
     result = PlayResult(
         player=player,
         hands=len(report.hands),
@@ -151,7 +174,7 @@ def play(request: PlayRequest) -> int:
     from foldwise.search.player import SearchPlayer
 
     if isinstance(made, SearchPlayer):
-        result["search"] = made.report.to_dict()
+        result["search"] = {"work": made.settings.work, **made.report.to_dict()}
         summary += f"; {made.report.solves} solves, {made.report.fallbacks} decisions left to the table"
     emit(result, request.as_json, lambda: stderr.print(summary))
     return 1 if report.faults else 0
@@ -176,11 +199,29 @@ def _seated(spec: "PlayerSpec", request: PlayRequest) -> "tuple[Player, GameDefi
     return made, definition
 
 
+def _plan(player: "Player", request: PlayRequest, seconds: float) -> None:
+    """Choose how much is searched, and say so with the name that plays the same on any machine."""
+    from foldwise.agent.clients.client import THINKING_SHARE
+    from foldwise.search.player import SearchPlayer
+    from foldwise.search.work import plan
+
+    if not MOST_SECONDS_A_HAND >= seconds > 0.0:
+        raise DefinitionError(
+            f"--t_per_hand {seconds:g}: expected seconds up to {MOST_SECONDS_A_HAND:g}, as in 7 (dealers: milliseconds)"
+        )
+    if request.port is None:
+        raise DefinitionError("--t_per_hand: expected HOST and PORT of a dealer, which keeps the account")
+    if not isinstance(player, SearchPlayer):
+        raise DefinitionError(f"--t_per_hand: player {request.player!r} does not search, it has no use for the time")
+    chosen = plan(player, seconds, THINKING_SHARE * (request.deadline or 5.0))
+    stderr.print(f"{chosen}; the same anywhere: {player.settings}")
+
+
 def _spec(request: PlayRequest) -> "PlayerSpec":
     """The player, options included."""
-    from foldwise.cli.support.players import typed_player, with_options
+    from foldwise.cli.support.players import with_options
 
-    return with_options(typed_player(request.player), request.postprocess, request.translation)
+    return with_options(request.player, request.postprocess, request.translation)
 
 
 def _play_remote(

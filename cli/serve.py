@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from foldwise.abstraction.named_strategy import DEFAULT
+from foldwise.abstraction.named_strategy import DEFAULT, played_as
 from foldwise.cli.options import BrokerOption, JsonOption, output_option
 from foldwise.cli.support.output import stderr, stdout
 from foldwise.cli.support.search_option import AUTO, SeatSearchOption
-from foldwise.cli.support.strategies import strategy_folder, typed_folder, typed_folders
+from foldwise.cli.support.strategies import strategy_folder, typed_folders
 from foldwise.game.errors import DefinitionError
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -26,8 +26,8 @@ class ServeRequest:
         Path | None,
         typer.Argument(
             metavar="STRATEGY",
-            callback=typed_folder,
-            help="A strategy folder: the first opponent, and the bots' one; by default the one that comes with foldwise.",
+            help="A strategy folder or champion: the first opponent, and the bots' one; by default the one that comes "
+            "with foldwise.",
         ),
     ] = None
     port: Annotated[int, typer.Option(help="Port to listen on; 0: any free one.", min=0, max=65535)] = 8765
@@ -60,6 +60,8 @@ def serve(request: ServeRequest) -> None:
 
     Example: foldwise serve runs/small
 
+    Example: foldwise serve champion
+
     Example: foldwise serve runs/small --strategies runs --port 0 --no-open --json
 
     Example: foldwise serve runs/small --bind 0.0.0.0 --token auto
@@ -84,12 +86,19 @@ def serve(request: ServeRequest) -> None:
         raise DefinitionError("--token: expected at least 8 printable ASCII characters, or auto")
     if token == "auto":
         token = secrets.token_urlsafe(18)
-    strategies = (*([strategy] if strategy is not None else []), *(request.strategies or ()))
+    own, search = played_as(strategy or DEFAULT), request.search
+    if own.search and search == AUTO:
+        search = own.search.removeprefix("search(").removesuffix(")")
+    strategies = (
+        *([strategy_folder(strategy)] if strategy is not None else []),
+        *(request.strategies or ()),
+    )
     folder = request.output or Path(platformdirs.user_data_dir("foldwise")) / "sessions"
     settings = TableSettings(
         sessions_folder=folder,
         strategies=strategies or (strategy_folder(DEFAULT),),
-        search=request.search,
+        search=search,
+        postprocess=own.postprocess or "none",
         matches=tuple(request.matches if request.matches is not None else filter(Path.is_dir, (Path("runs"),))),
         broker=request.broker,
         access=Access(token, local),

@@ -7,14 +7,14 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from foldwise.cli.options import JsonOption, SeedOption, StrategyArgument
+from foldwise.cli.options import JsonOption, PlayedArgument, SeedOption
 from foldwise.cli.support.output import emit, stdout
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartmeRequest:
-    directory: StrategyArgument
-    postprocess: Annotated[str, typer.Option(help="Post-processing to play with, as in new(0.2).")] = "none"
+    directory: PlayedArgument
+    postprocess: Annotated[str | None, typer.Option(help="Post-processing to play with, as in new(0.2).")] = None
     seed: SeedOption = 0
     as_json: JsonOption = False
 
@@ -26,15 +26,23 @@ class StartmeResult(TypedDict):
 def startme(request: StartmeRequest) -> None:
     """Write startme.sh beside a strategy: `startme.sh HOST PORT` is what competition scripts call.
 
+    The script searches as `foldwise play` does by default; champion's own search goes into it.
+
     Example: foldwise startme runs/small --postprocess "new(0.2)"
+
+    Example: foldwise startme champion
     """
     from foldwise.agent.postprocessing.python_rules import resolve_rules
     from foldwise.agent.strategy_player import OpenStrategy
-    from foldwise.postprocess.language import parse_pipeline
+    from foldwise.cli.support.search_option import played_steps
+    from foldwise.cli.support.strategies import strategy_folder
+    from foldwise.search.language import parse_steps
 
-    OpenStrategy(request.directory)
-    options = ["--postprocess", str(parse_pipeline(resolve_rules(request.postprocess))), "--seed", str(request.seed)]
-    script = request.directory / "startme.sh"
+    folder = strategy_folder(request.directory)
+    OpenStrategy(folder)
+    steps = parse_steps(resolve_rules(played_steps(request.directory, request.postprocess, None) or "none"))
+    options = ["--postprocess", str(steps), "--seed", str(request.seed)]
+    script = folder / "startme.sh"
     script.write_text(
         "#!/bin/sh\n"
         "# Plays this strategy at an ACPC dealer: startme.sh HOST PORT\n"

@@ -2,6 +2,7 @@
 
     player steps = [ "search" "(" [ mode ] { "," option } ")" [ "|" pipeline ] ] | pipeline
     option       = "gadget" "=" ( "unsafe" | "resolve" | "combined" ) | ( "flop" | "turn" | "river" ) "=" ( mode | "off" )
+                 | "work" "=" number
     mode         = "fast" | "normal" | "deep"
 
 The rest is the language of `postprocess.language`, which knows nothing of search. Case and spaces do not matter.
@@ -20,6 +21,9 @@ from foldwise.search.settings import OFF, SearchSettings
 _HEAD = re.compile(r"\s*search\b", re.IGNORECASE)
 _CALL = re.compile(r"\s*search\s*\(([^()]*)\)\s*(\||$)?", re.IGNORECASE)
 _CHOICES: Final = {"gadget": GADGETS, "flop": (*MODES, OFF), "turn": (*MODES, OFF), "river": (*MODES, OFF)}
+
+_WORK = "work"
+_NAMES = "gadget=, flop=, turn=, river= or work="
 
 
 class PlayerSteps(NamedTuple):
@@ -63,26 +67,39 @@ def parse_variants(text: str) -> list[PlayerSteps]:
     return [parse_steps(single) for variant in split_variants(text) for single in expand_sweep(variant)]
 
 
+def inside_search(text: str) -> SearchSettings | None:
+    """The settings of what stands in search(...), as in `fast, flop=fast`; None for `off`."""
+    return None if text == OFF else _settings(text, 0, text)
+
+
 def _settings(text: str, start: int, inside: str) -> SearchSettings:
     found: dict[str, str] = {}
-    at = start
+    work, at = 1.0, start
     for number, part in enumerate(inside.split(",")) if inside.strip() else ():
         position = at + len(part) - len(part.lstrip())
         name, equals, value = (word.strip().lower() for word in part.partition("="))
         if not equals:
             name, value = "mode", name
         allowed = tuple(MODES) if name == "mode" else _CHOICES.get(name, ())
-        if not allowed or (name == "mode" and number > 0):
-            raise PipelineError(
-                text, position, f"expected a mode first, then gadget=, flop=, turn= or river=, got {part.strip()!r}"
-            )
+        if (not allowed and name != _WORK) or (name == "mode" and number > 0):
+            raise PipelineError(text, position, f"expected a mode first, then {_NAMES}, got {part.strip()!r}")
         if name in found:
             raise PipelineError(text, position, f"expected each option of search once, got {name!r} again")
-        if value not in allowed:
+        if name == _WORK:
+            work = _number(text, position, value)
+        elif value not in allowed:
             raise PipelineError(text, position, f"expected {name} to be one of {', '.join(allowed)}, got {value!r}")
         found[name] = value
         at += len(part) + 1
+    found.pop(_WORK, None)
     try:
-        return SearchSettings(**found)
+        return SearchSettings(**found, work=work)
     except DefinitionError as error:
         raise PipelineError(text, start, str(error)) from None
+
+
+def _number(text: str, position: int, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise PipelineError(text, position, f"expected {_WORK} to be a number, got {value!r}") from None

@@ -2,7 +2,8 @@
 
 An all-in into a small pot can be a hundred pots: it slows convergence and is rarely played, so menus shrink as stacks
 get deep. A size the menu lacks is not lost: when somebody bets it, it is added with its exact amount.
-Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock.
+Visits of the tree come from a budget of hand-nodes (public nodes times the hands of a board), never from a clock. Pots of
+every size have the same budget: more for large ones was measured, and not shown to gain (docs/search.md).
 """
 
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Budget:
         """How often every node is visited, on every river."""
         return int(min(max(self.hand_nodes / hand_nodes_a_visit, self.fewest), self.most))
 
+    def times(self, factor: float) -> "Budget":
+        """The budget for so many times the work, its limits too."""
+        fewest, most = (max(1, round(factor * limit)) for limit in (self.fewest, self.most))
+        return Budget(factor * self.hand_nodes, fewest, most)
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -50,9 +56,9 @@ class Mode:
     turn: Budget
     river: Budget
 
-    def budget(self, street: int) -> Budget:
-        """How long a street from the flop on is solved."""
-        return (self.flop, self.turn, self.river)[street - 1]
+    def budget(self, street: int, work: float = 1.0) -> Budget:
+        """How long a street from the flop on is solved; `work` multiplies it."""
+        return (self.flop, self.turn, self.river)[street - 1].times(work)
 
     def menu(self, root: BettingState) -> BetMenu:
         """Bet sizes of the solve from a street's root."""

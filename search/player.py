@@ -297,7 +297,7 @@ class SearchPlayer:
             ranges=ranges,
             position=state.position,
             menu=self._menu or (before.problem.menu if street == _RIVER and before is not None else mode.menu(root)),
-            budget=budget or mode.budget(street),
+            budget=budget or mode.budget(street, self.settings.work),
             pipeline=self._pipeline,
             gadget=make_gadget(self.settings.gadget, 1 - state.position, values, self._weights),
             threads=self._threads,

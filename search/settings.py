@@ -8,6 +8,7 @@ from foldwise.search.gadgets import check_gadget
 from foldwise.search.modes import Mode, find_mode
 
 OFF = "off"
+LEAST_WORK, MOST_WORK = 1 / 16, 64.0
 AUTO = "auto"
 _FLOP, _TURN, _RIVER = 1, 2, 3
 
@@ -24,19 +25,26 @@ def seat_search(mode: str, definition: GameDefinition) -> str:
     return "fast" if is_searchable(definition) and not definition.limit else OFF
 
 
+def check_work(work: float) -> None:
+    if not LEAST_WORK <= work <= MOST_WORK:
+        raise DefinitionError(f"work {work:g}: expected {LEAST_WORK:g} to {MOST_WORK:g} times a mode's budget")
+
+
 @dataclass(frozen=True)
 class SearchSettings:
-    """`search(MODE, gadget=..., flop=..., turn=..., river=...)`; `str()` gives the text, which parses back to the same."""
+    """`search(MODE, gadget=..., flop=..., turn=..., river=..., work=...)`; `str()` parses back to the same."""
 
     mode: str = "fast"
     gadget: str = "combined"
     flop: str | None = None  # the flop's own mode; None: off
     turn: str | None = None  # the turn's own mode, or "off"; None: the mode of the search
     river: str | None = None
+    work: float = 1.0  # times the budgets of the modes
 
     def __post_init__(self) -> None:
         find_mode(self.mode)
         check_gadget(self.gadget)
+        check_work(self.work)
         for street in (self.flop, self.turn, self.river):
             if street is not None and street != OFF:
                 find_mode(street)
@@ -55,4 +63,5 @@ class SearchSettings:
         streets = (("flop", self.flop), ("turn", self.turn), ("river", self.river))
         options = [self.mode] if self.gadget == "combined" else [self.mode, f"gadget={self.gadget}"]
         options += [f"{name}={mode}" for name, mode in streets if mode is not None]
+        options += [f"work={self.work!r}".removesuffix(".0")] if self.work != 1.0 else []
         return f"search({', '.join(options)})"

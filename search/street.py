@@ -28,7 +28,7 @@ from foldwise.solver.subgame.subgame_tree import Path
 from foldwise.solver.subgame.workspace import Workspace
 
 # A solve that starts from an earlier one's regrets runs for this share of the usual iterations,
-_AGAIN_SHARE = 0.5
+AGAIN_SHARE = 0.5
 # and counts iterations from this share on, so that discounting forgets what the new size changes.
 _FROM_SHARE = 0.25
 # River cards walked per iteration on the turn. For the work of 30 iterations over all 48 rivers, a limped pot is left
@@ -107,7 +107,7 @@ class StreetSearch:
         visits, size = problem.budget.visits(subgame.hand_nodes_per_visit), subgame.samples_per_visit
         if earlier is not None:
             _start_from(subgame, earlier, size * max(1, int(_FROM_SHARE * visits)))
-            visits = max(1, int(_AGAIN_SHARE * visits))
+            visits = max(1, int(AGAIN_SHARE * visits))
         together = max(1, int(_BETWEEN_BRAKES / subgame.hand_nodes_per_visit))
         for done in range(0, visits, together):
             brake()

@@ -13,6 +13,7 @@ from foldwise.solver.config import SolverConfig
 from foldwise.solver.full_width.vector_game import is_wide
 from foldwise.solver.response.responses import has_response
 from foldwise.solver.samplers import FULL_WIDTH
+from foldwise.solver.sampling.frames import reached_bytes
 
 _PROCESS_BYTES = 190_000_000  # the interpreter with numpy, numba and the compiled kernels
 _JOINT_BYTES = 120_000_000  # hands of every flop class, while the joint deals of a two-round game are counted
@@ -32,7 +33,8 @@ def estimate_bytes(game: AbstractGame, solver: SolverConfig) -> int:
     cards = 0
     if game.cards is not None:
         cards = game.cards.bytes + (_JOINT_BYTES if game.deals.joint is not None else 0)
-    return _PROCESS_BYTES + tables + tree + policy + joint + cards + _vector_bytes(game, solves_wide)
+    lists = solver.threads * reached_bytes(game) if solver.sampler == "chance" else 0
+    return _PROCESS_BYTES + tables + tree + policy + joint + cards + lists + _vector_bytes(game, solves_wide)
 
 
 def _vector_bytes(game: AbstractGame, solves_wide: bool) -> int:

@@ -70,22 +70,37 @@ def test_what_was_said_before_a_fork_died_is_kept(quick: ModuleType) -> None:
     assert quick.in_fork(work, 60) == [1, [2, "two"]]
 
 
-def test_survivors_are_counted_by_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what the first stage left, those not tried count as the tried ones do, and in the bound as survivors."""
+@pytest.fixture
+def mutants(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutants.py")
     assert spec is not None and spec.loader is not None
-    mutants = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "mutants", mutants)
-    spec.loader.exec_module(mutants)
-    files = ["solver/run.py"] * 6 + ["matches/scoring/aivat.py"] * 2
-    chosen = [mutants.Mutant(file, 1, start, "+", "-") for start, file in enumerate(files)]
-    quickly, left = chosen[:2], chosen[2:6]
-    outcomes = [mutants.Outcome(mutant, [], False) for mutant in (*quickly, left[0])]
-    outcomes += [mutants.Outcome(left[1], [], True), mutants.Outcome(chosen[6], [], False)]
-    rows = [tally.row() for tally in mutants.tallies(chosen, quickly, {left[0]}, outcomes)]
-    assert rows == [
-        ["solver", 6, 2, 3, 1, 2, 1, round(100 * 2 / 6, 1), 50.0],
-        ["matches/scoring", 2, 0, 2, 0, 1, 0, 0.0, 50.0],
-        ["all", 8, 2, 5, 1, 3, 1, 25.0, 50.0],
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "mutants", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_survivors_are_counted_by_room(mutants: ModuleType) -> None:
+    came_out = [("quick", "a"), ("quick", "b"), ("passed", None), ("passed", "c"), ("unseen", "d"), ("unseen", None)]
+    outcomes = [
+        mutants.Outcome(mutants.Mutant("solver/run.py", 1, start, "+", "-"), stage, noticed_by, "", "")
+        for start, (stage, noticed_by) in enumerate(came_out)
     ]
+    outcomes.append(mutants.Outcome(mutants.Mutant("matches/scoring/aivat.py", 1, 0, "+", "-"), "unseen", "e", "", ""))
+    rows = [tally.row() for tally in mutants.tallies(outcomes)]
+    assert [row[:-1] for row in rows] == [
+        ["solver", 6, 2, 2, 2, 2, 2, 33.3],
+        ["matches/scoring", 1, 0, 0, 1, 1, 0, 0.0],
+        ["all", 7, 2, 2, 3, 3, 2, 28.6],
+    ]
+
+
+def test_interval_of_a_share(mutants: ModuleType) -> None:
+    """Agresti and Coull (1998): none of 20 gives 0 to 16.1%; and the interval is symmetric in what is counted."""
+    assert mutants.wilson(0, 20) == pytest.approx((0.0, 0.161), abs=5e-4)
+    low, high = mutants.wilson(5, 20)
+    assert mutants.wilson(15, 20) == pytest.approx((1 - high, 1 - low))
+    # The ends are where the share lies 1.96 standard errors from what was seen.
+    for end in (low, high):
+        assert abs(end - 0.25) == pytest.approx(1.959964 * (end * (1 - end) / 20) ** 0.5)

@@ -32,7 +32,8 @@ class TableSettings:
 
     sessions_folder: Path
     strategies: tuple[Path, ...] = ()
-    search: str = AUTO
+    search: str = AUTO  # or what is inside search(...)
+    postprocess: str = "none"  # of the first strategy
     matches: tuple[Path, ...] = ()  # folders of match folders
     broker: str | None = None
     access: Access = field(default_factory=Access)
@@ -45,7 +46,8 @@ def make_app(settings: TableSettings) -> ASGIApp:
     sessions = Sessions(settings.sessions_folder, opponents, solving)
     first = Opponent(name=(opponents.names() or [DEFAULT_BOT])[0])
     search = OFF if first.is_bot else seat_search(settings.search, opponents.definition(first))
-    first = Opponent.model_validate({"name": first.name, "search": search})
+    if not first.is_bot:
+        first = Opponent(name=first.name, search=search, postprocess=settings.postprocess)
     opponents.warm_up(first)
     values = StrategyValues(opponents)
     play = PlayRoutes(sessions, values, looking, solving, first)

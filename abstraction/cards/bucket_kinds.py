@@ -17,6 +17,7 @@ class BucketKind(NamedTuple):
     instead: str = ""  # what to use on the other streets
     has_buckets: bool = True  # their number is given
     in_clusters: bool = True  # within public clusters of flops
+    keeps_centres: bool = False  # outside of clusters, so that it can be labelled again without training
 
 
 _LOSSLESS = "foldwise.abstraction.cards.lossless:lossless_buckets"
@@ -31,9 +32,9 @@ BUCKET_KINDS: Final[dict[str, BucketKind]] = {
     "none": BucketKind(_RAW, (0, 1), "lossless or buckets", has_buckets=False, in_clusters=False),
     "percentile-nested": BucketKind(_PERCENTILE, (1, 2, 3), "percentile", in_clusters=False),
     "percentile": BucketKind(_PERCENTILE),
-    "kmeans-emd": BucketKind(_KMEANS_EMD, (1, 2), "percentile or kmeans-ochs"),
+    "kmeans-emd": BucketKind(_KMEANS_EMD, (1, 2), "percentile or kmeans-ochs", keeps_centres=True),
     "kmeans-potential": BucketKind(_KMEANS_POTENTIAL, (1,), "kmeans-emd or kmeans-ochs", in_clusters=False),
-    "kmeans-ochs": BucketKind(_KMEANS_OCHS, (3,), "percentile or kmeans-emd"),
+    "kmeans-ochs": BucketKind(_KMEANS_OCHS, (3,), "percentile or kmeans-emd", keeps_centres=True),
 }
 
 

@@ -36,6 +36,10 @@ _NO_TABLE = np.zeros(0, np.uint16)
 _NO_CELLS = np.zeros((0, 0), np.int32)
 _NO_FEATURES = np.zeros((0, 0), np.uint8)
 _NO_CENTRES = np.zeros((0, 0, 0), np.uint8)
+_NOT_TRAINED = np.zeros((0, 0), np.int16)
+_NO_GROUPS = np.zeros(0, np.uint8)
+LOOKUP_PARTS = ("table", "cells", "features", "centres")
+TRAINED_PARTS = ("trained", "groups")  # kept beside the lookup: from them a street is labelled again without training
 
 
 class CardAbstractionTables(NamedTuple):
@@ -65,11 +69,21 @@ class StreetAbstraction:
     features: NDArray[np.uint8] = field(default_factory=lambda: _NO_FEATURES)
     centres: NDArray[np.uint8] = field(default_factory=lambda: _NO_CENTRES)
     note: str = ""  # what a reader should know, such as that it was trained on a sample
+    trained: NDArray[np.int16] = field(default_factory=lambda: _NOT_TRAINED)  # [K, D] k-means centres of a table
+    groups: NDArray[np.uint8] = field(default_factory=lambda: _NO_GROUPS)  # [1326] of opponents; features are of them
 
     @property
     def classes(self) -> int:
         """Suit-distinct classes the street tells apart before bucketing."""
         return hand_index(self.shape).size
+
+
+class Trained(NamedTuple):
+    """What k-means found on a street: enough to label it again, on any processor, without training."""
+
+    centres: NDArray[np.int16]  # [K, D]
+    groups: NDArray[np.uint8]  # [1326] of the opponents, where features are of them
+    note: str
 
 
 class CardAbstraction:
@@ -175,7 +189,8 @@ class CardAbstraction:
 
     def save(self, folder: Path) -> None:
         """Write the folder completely or not at all."""
-        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), self.arrays())
+        arrays = self.arrays() | self._parts(TRAINED_PARTS)
+        save_arrays(folder, KIND, FORMAT_VERSION, self.fingerprint, self._description(), arrays)
 
     @classmethod
     def load(cls, folder: Path, *, check: bool = True) -> "CardAbstraction":
@@ -206,12 +221,20 @@ class CardAbstraction:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything the lookup needs, under the names of its files."""
         arrays: dict[str, NDArray[Any]] = {"clusters": self.clusters} if self.clusters.size else {}
-        for name, street in zip(STREETS, self.streets):
-            for part in ("table", "cells", "features", "centres"):
-                array = getattr(street, part)
-                if array.size:
-                    arrays[f"{name}-{part}"] = array
-        return arrays
+        return arrays | self._parts(LOOKUP_PARTS)
+
+    def _parts(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        parts = {f"{street}-{part}": getattr(own, part) for street, own in zip(STREETS, self.streets) for part in names}
+        return {name: array for name, array in parts.items() if array.size}
+
+    @property
+    def trained(self) -> dict[int, Trained]:
+        """By street, where centres were kept; abstractions made before they were have none."""
+        return {
+            number: Trained(street.trained, street.groups, street.note)
+            for number, street in enumerate(self.streets)
+            if street.trained.size
+        }
 
     def _hash(self) -> str:
         digest = hashlib.sha256(json.dumps(self._description(), sort_keys=True).encode())

@@ -1,11 +1,13 @@
 """From a card configuration to a card abstraction."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.abstraction.cards.boards import boards
 from foldwise.abstraction.cards.bucket_kinds import load_maker
-from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction
+from foldwise.abstraction.cards.card_abstraction import CardAbstraction, StreetAbstraction, Trained
 from foldwise.abstraction.cards.card_config import CardConfig, StreetCards
 from foldwise.abstraction.cards.hand_strength import HandStrength
 from foldwise.abstraction.cards.hierarchical import public_clusters
@@ -16,10 +18,13 @@ from foldwise.game.hands.hole_cards import NUM_PAIRS, PAIR_CARDS
 
 
 def build_cards(
-    config: CardConfig, strength: HandStrength | None = None, report: Report | None = None
+    config: CardConfig,
+    strength: HandStrength | None = None,
+    report: Report | None = None,
+    trained: Mapping[int, Trained] | None = None,
 ) -> CardAbstraction:
-    """Build the abstraction; hand strength comes from its cache or is made now."""
-    builder = Builder(config, strength or HandStrength(report=report))
+    """Build the abstraction; hand strength comes from its cache or is made now. Streets in `trained` are only labelled."""
+    builder = Builder(config, strength or HandStrength(report=report), trained or {})
     for street, cards in enumerate(config.streets):
         builder.add(street, cards)
     return CardAbstraction(builder.streets, config.model_dump(mode="json"), builder.clusters)
@@ -28,9 +33,12 @@ def build_cards(
 class Builder:
     """The streets built so far, and what the next may use."""
 
-    def __init__(self, config: CardConfig, strength: HandStrength) -> None:
+    def __init__(
+        self, config: CardConfig, strength: HandStrength, trained: Mapping[int, Trained] | None = None
+    ) -> None:
         self.config = config
         self.strength = strength
+        self.trained = trained or {}
         self.streets: list[StreetAbstraction] = []
         self.clusters: NDArray[np.uint16] | None = None
 

@@ -75,3 +75,8 @@ class CardConfig(BaseModel):
         if self.public and len(self.streets) < 2:
             raise ValueError("public clusters need a flop: give at least two streets")
         return self
+
+
+def keeps_centres(config: CardConfig) -> bool:
+    """Whether some street keeps the centres its k-means found, outside of public clusters."""
+    return config.public is None and any(BUCKET_KINDS[street.method].keeps_centres for street in config.streets)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from foldwise.abstraction.cards import clustering_kernels as kernels
 from foldwise.abstraction.cards.boards import boards
-from foldwise.abstraction.cards.card_abstraction import StreetAbstraction
+from foldwise.abstraction.cards.card_abstraction import StreetAbstraction, Trained
 from foldwise.abstraction.cards.card_config import StreetCards
 from foldwise.abstraction.cards.hand_strength import STRENGTH_UNIT, HandStrength
-from foldwise.abstraction.cards.kmeans import Clusters, KMeans, centre_order
+from foldwise.abstraction.cards.kmeans import Clusters, KMeans, centre_order, nearest_labels
 from foldwise.abstraction.cards.percentile import check_table, flop_table
 from foldwise.abstraction.threads import run_blocks
 from foldwise.game.hands.evaluator import evaluator_tables
@@ -80,26 +80,27 @@ def opponent_groups(strength: HandStrength) -> NDArray[np.int64]:
 
 def kmeans_emd_buckets(builder: "Builder", street: int, cards: StreetCards) -> StreetAbstraction:
     """By histograms of final strength, on the flop and the turn."""
-    return (flop_emd if street == 1 else turn_emd)(builder.strength, cards, builder.clusters)
+    make = flop_emd if street == 1 else turn_emd
+    return make(builder.strength, cards, builder.clusters, builder.trained.get(street))
 
 
 def kmeans_ochs_buckets(builder: "Builder", street: int, cards: StreetCards) -> StreetAbstraction:
     """By strength against groups of opponents, on the river."""
-    return river_ochs(builder.strength, cards, builder.clusters)
+    return river_ochs(builder.strength, cards, builder.clusters, builder.trained.get(street))
 
 
 def flop_emd(
-    strength: HandStrength, cards: StreetCards, clusters: NDArray[np.uint16] | None = None
+    strength: HandStrength,
+    cards: StreetCards,
+    clusters: NDArray[np.uint16] | None = None,
+    trained: Trained | None = None,
 ) -> StreetAbstraction:
     """k-means of the flop classes, alone or within each public cluster."""
     assert cards.buckets is not None
-    points, masses = flop_histograms(strength, cards.bins), strength.masses(1)
+    points = flop_histograms(strength, cards.bins)
     if clusters is None:
-        check_table(cards.buckets)
-        found = _emd(points, masses, cards, strength)
-        return StreetAbstraction(
-            "table", cards.buckets, (2, 3), table=found.labels.astype(np.uint16), note=_note(found)
-        )
+        return _labelled(points, 1, cards, strength, trained)
+    masses = strength.masses(1)
     num_clusters, buckets = int(clusters.max()) + 1, cards.buckets
     check_table(buckets * num_clusters)
     cluster_of = flop_table(np.broadcast_to(clusters[:, None], (clusters.size, NUM_PAIRS)))
@@ -122,16 +123,15 @@ def turn_clusters(strength: HandStrength, cards: StreetCards) -> Clusters:
 
 
 def turn_emd(
-    strength: HandStrength, cards: StreetCards, clusters: NDArray[np.uint16] | None = None
+    strength: HandStrength,
+    cards: StreetCards,
+    clusters: NDArray[np.uint16] | None = None,
+    trained: Trained | None = None,
 ) -> StreetAbstraction:
     """k-means of the turn classes; within public clusters the order of flop and turn matters."""
     assert cards.buckets is not None
     if clusters is None:
-        check_table(cards.buckets)
-        found = turn_clusters(strength, cards)
-        return StreetAbstraction(
-            "table", cards.buckets, (2, 4), table=found.labels.astype(np.uint16), note=_note(found)
-        )
+        return _labelled(turn_histograms(strength, cards.bins), 2, cards, strength, trained)
     num_clusters, buckets = int(clusters.max()) + 1, cards.buckets
     check_table(buckets * num_clusters)
     points = turn_histograms(strength, cards.bins)
@@ -157,22 +157,29 @@ def turn_emd(
 
 
 def river_ochs(
-    strength: HandStrength, cards: StreetCards, clusters: NDArray[np.uint16] | None = None
+    strength: HandStrength,
+    cards: StreetCards,
+    clusters: NDArray[np.uint16] | None = None,
+    trained: Trained | None = None,
 ) -> StreetAbstraction:
     """k-means of OCHS vectors of the river classes, trained on a sample.
 
     Within public clusters a class keeps its vector and looks for the nearest of its cluster's centres when asked.
     """
     assert cards.buckets is not None
-    index, rivers, groups = hand_index((2, 5)), boards(5), opponent_groups(strength)
+    index, rivers = hand_index((2, 5)), boards(5)
+    groups = opponent_groups(strength) if trained is None else trained.groups.astype(np.int64)
     rng = np.random.default_rng(cards.seed)
     training = cards.sample or OCHS_TRAINING
     note = f"sampled: k-means trained on {training} of {index.size} classes"
     every = np.arange(len(rivers.cards))
     if clusters is None:
         check_table(cards.buckets)
-        rows = rng.choice(every, max(1, training // 100), p=rivers.orbits / rivers.orbits.sum())
-        centres = _ochs_centres(groups, rows, training, cards, strength, rng)
+        if trained is None:
+            rows = rng.choice(every, max(1, training // 100), p=rivers.orbits / rivers.orbits.sum())
+            centres = _ochs_centres(groups, rows, training, cards, strength, rng)
+        else:
+            centres = trained.centres.astype(np.uint8)
         order = centre_order(centres, euclidean=True)
         table = np.empty(index.size, np.uint16)
 
@@ -182,7 +189,10 @@ def river_ochs(
             kernels.label_ochs(index.tables, rivers, rows, PAIR_CARDS, vectors, centres, *order, table)
 
         run_blocks(label, every.size, "river OCHS", strength.report, block=_BLOCK)
-        return StreetAbstraction("table", cards.buckets, (2, 5), table=table, note=note)
+        kept = centres.astype(np.int16), groups.astype(np.uint8)
+        return StreetAbstraction(
+            "table", cards.buckets, (2, 5), "none", table, note=note, trained=kept[0], groups=kept[1]
+        )
 
     num_clusters = int(clusters.max()) + 1
     features = np.empty((index.size, NUM_OPPONENT_GROUPS), np.uint8)
@@ -257,6 +267,23 @@ def _emd(
     seed = cards.seed + 1_000_003 * stream
     job = KMeans(points, weights, cards.buckets, euclidean=False, seed=seed, workers=workers, report=report)
     return job.run(cards.restarts, cards.max_passes, cards.sample)
+
+
+def _labelled(
+    points: NDArray[np.int16], street: int, cards: StreetCards, strength: HandStrength, trained: Trained | None
+) -> StreetAbstraction:
+    """Every class of a street by the nearest centre, of those given or of those trained now."""
+    assert cards.buckets is not None
+    check_table(cards.buckets)
+    if trained is None:
+        found = _emd(points, strength.masses(street), cards, strength)
+        labels, centres, note = found.labels, found.centres, _note(found)
+    else:
+        labels = nearest_labels(points, trained.centres, euclidean=False, report=strength.report)
+        centres, note = trained.centres, trained.note
+    shape = (2, 3) if street == 1 else (2, 4)
+    table = labels.astype(np.uint16)
+    return StreetAbstraction("table", cards.buckets, shape, table=table, note=note, trained=centres)
 
 
 def _note(found: Clusters) -> str:

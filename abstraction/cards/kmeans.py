@@ -67,8 +67,12 @@ class KMeans:
         if training.size == len(self.points):
             return trained
         every = np.arange(len(self.points))
-        labels, distances, _ = self._assign(every, trained.centres, None)
+        labels, distances, _ = self._assign(every, trained.centres, None, "k-means labels")
         return Clusters(labels, trained.centres, self._mean(every, distances), trained.passes, training.size)
+
+    def label(self, centres: NDArray[np.int16]) -> NDArray[np.int32]:
+        """The nearest centre of every point."""
+        return self._assign(np.arange(len(self.points)), centres, None, "k-means labels")[0]
 
     def _draw(self, size: int) -> NDArray[np.int64]:
         """Distinct points, drawn by weight; all of them when there are not more than `size`."""
@@ -118,13 +122,14 @@ class KMeans:
         return pivots[labels]
 
     def _assign(
-        self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32] | None
+        self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32] | None, stage: str = ""
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
-        """Labels, distances, and how many labels changed from those before."""
-        return self._nearest(chosen, centres, self._first_labels(chosen, centres) if labels is None else labels)
+        """Labels, distances, and how many labels changed from those before; progress is reported of a named stage."""
+        first = self._first_labels(chosen, centres) if labels is None else labels
+        return self._nearest(chosen, centres, first, stage)
 
     def _nearest(
-        self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32]
+        self, chosen: NDArray[np.int64], centres: NDArray[np.int16], labels: NDArray[np.int32], stage: str = ""
     ) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
         points = self._points(chosen)
         spread, neighbours = centre_order(centres, euclidean=self.euclidean)
@@ -139,7 +144,7 @@ class KMeans:
             with lock:
                 changed[0] += int(moved)
 
-        run_blocks(work, chosen.size, workers=self.workers)
+        run_blocks(work, chosen.size, stage, self.report if stage else None, workers=self.workers)
         return labels, distances, changed[0]
 
     def _means(
@@ -173,11 +178,22 @@ class KMeans:
         return float(np.average(distances, weights=self.weights[chosen]))
 
 
+def nearest_labels(
+    points: NDArray[np.int16], centres: NDArray[np.int16], *, euclidean: bool, report: Report | None = None
+) -> NDArray[np.int32]:
+    """The nearest of given centres for every point, as training on a sample ends: from integers, so the same everywhere."""
+    job = KMeans(points, np.zeros(0), len(centres), euclidean=euclidean, seed=0, report=report)
+    return job.label(centres)
+
+
 def centre_order(centres: NDArray[Any], *, euclidean: bool) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """[K, K] distances between centres, and for each centre all of them by rising distance, for `nearest_centre`."""
+    """[K, K] distances between centres, and for each centre all of them by rising distance, for `nearest_centre`.
+
+    Equal distances keep the order of the centres: an unstable sort orders them differently on different processors.
+    """
     count = len(centres)
     spread = np.full((count, count), np.inf, np.float32)
     for row in range(count):
         kernels.lower_distances_block(centres, centres, row, euclidean, 0, count, spread[row])
     np.fill_diagonal(spread, -1.0)  # a centre is its own first neighbour, even if another centre equals it
-    return spread, np.argsort(spread, axis=1).astype(np.int32)
+    return spread, np.argsort(spread, axis=1, kind="stable").astype(np.int32)

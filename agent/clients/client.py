@@ -7,12 +7,14 @@ on time whatever the player does; the late thread, once it returns, becomes the 
 
 import contextlib
 import logging
+import math
 import socket
 import threading
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from foldwise.agent.clients.account import Account
 from foldwise.agent.clients.seat_report import SeatReport
 from foldwise.agent.clients.state_reader import StateReader
 from foldwise.agent.player import Player, Watcher, guarded_choice, limit_time, safe_action, warm_up
@@ -26,7 +28,7 @@ VERSION_LINE = b"VERSION:2.0.0\r\n"
 MAX_LINE = 4095
 _CONNECT_SECONDS = 10.0
 _COUNTED = "; further ones are counted, not shown"
-_THINKING_SHARE = 0.8  # of the deadline; the rest is left for the fallback answer
+THINKING_SHARE = 0.8  # of the deadline; the rest is left for the fallback answer
 _AT_ONCE_SECONDS = 0.002  # a line that takes longer to read was not there when it was asked for
 _log = logging.getLogger(__name__)
 
@@ -54,12 +56,21 @@ class _Request(NamedTuple):
 class Client:
     """One seat of one match over a connected socket."""
 
-    def __init__(self, sock: socket.socket, player: Player, definition: GameDefinition, deadline_seconds: float = 5.0):
+    def __init__(
+        self,
+        sock: socket.socket,
+        player: Player,
+        definition: GameDefinition,
+        deadline_seconds: float = 5.0,
+        seconds_a_hand: float = math.inf,
+    ):
+        """Of `seconds_a_hand`, the account over the match, only a player that heeds the clock takes notice."""
         self._socket = sock
         self._player = player
         self._watcher = player if isinstance(player, Watcher) else None
         self._definition = definition
         self._deadline_seconds = deadline_seconds
+        self._account = Account(seconds_a_hand)
         self._stream = sock.makefile("rb")
         self._lock = threading.Lock()
         self._request: _Request | None = None  # what the player is thinking about
@@ -93,7 +104,7 @@ class Client:
     def _drive(self) -> bool:
         """Read and answer until the match ends or this thread is relieved; returns its next role (False: guard)."""
         reader = StateReader(self._definition)
-        busy_since = time.monotonic()
+        came = busy_since = time.monotonic()
         while True:
             asked = time.monotonic()
             line = self._read_line()
@@ -113,7 +124,10 @@ class Client:
                 now = time.monotonic()
                 # What was there already may have waited as long as the player was busy watching.
                 came = now if now - asked > _AT_ONCE_SECONDS else busy_since
-                limit_time(self._player, _THINKING_SHARE * (came + self._deadline_seconds - now))
+                left = came + self._deadline_seconds - now
+                if state.is_turn():  # while the opponent is to act nothing is charged
+                    left = min(left, self._account.left(state.hand_number))
+                limit_time(self._player, THINKING_SHARE * left)
                 busy_since = now
                 self._watcher.observe(state)
             if not state.is_turn():
@@ -132,6 +146,7 @@ class Client:
                 if not late:
                     self._request = None
             if late:
+                self._account.spend(self._deadline_seconds)
                 self._player_busy = False
                 return False
             if error is not None:
@@ -140,6 +155,7 @@ class Client:
                     _log.error("player failed; checked or folded at %r%s", line, _COUNTED, exc_info=error)
             self._answer(line, state, action)
             busy_since = time.monotonic()
+            self._account.spend(busy_since - came)
 
     def _guard(self) -> bool:
         """Watch the player's time; True when it was late and this thread has answered: the next role is the driver.
@@ -196,18 +212,23 @@ class Client:
 
 
 def play_match(
-    player: Player, definition: GameDefinition, host: str, port: int, deadline_seconds: float = 5.0
+    player: Player,
+    definition: GameDefinition,
+    host: str,
+    port: int,
+    deadline_seconds: float = 5.0,
+    seconds_a_hand: float = math.inf,
 ) -> ClientReport:
     """Connect to a dealer and play one match."""
     warm_up(player)
-    limit_time(player, _THINKING_SHARE * deadline_seconds)
+    limit_time(player, THINKING_SHARE * deadline_seconds)
     try:
         sock = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
     except OSError as error:
         raise ProtocolError(f"no dealer at {host}:{port} ({error}): start one with 'foldwise dealer'") from error
     with sock:
         try:
-            return Client(sock, player, definition, deadline_seconds).run()
+            return Client(sock, player, definition, deadline_seconds, seconds_a_hand).run()
         finally:
             # The client's stream keeps the socket open: shut it down, so that the dealer notices our leaving at once.
             with contextlib.suppress(OSError):

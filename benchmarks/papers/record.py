@@ -126,7 +126,9 @@ def read(name: str, folder: Path) -> Record:
 def _command() -> str:
     script = Path(sys.argv[0]).resolve()
     words = [
-        f"runs/{Path(word).name}" if Path(word).is_absolute() else word for word in sys.argv[1:] if word != "--save"
+        f"runs/{Path(word).name}" if Path(word).is_absolute() else word
+        for word in sys.argv[1:]
+        if word not in ("--save", "--print")  # which measure nothing
     ]
     return shlex.join(["python", str(script.relative_to(ROOT)), *words])
 

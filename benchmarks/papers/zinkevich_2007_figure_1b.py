@@ -8,7 +8,7 @@ runs stay in the table and in the picture.
 The same curve towards figure 1a, which is chance sampling to 100 million iterations and more: with --resume a run goes on
 where the last one ended, point by point, and what the rest would take is printed.
 
-python benchmarks/papers/zinkevich_2007_figure_1b.py --games limit-5 --most 27 --points 14 --cpu-seconds 1200 [--resume]
+python benchmarks/papers/zinkevich_2007_figure_1b.py --games limit-5 --most 27.592 --threads 1 --cpu-seconds 1200 [--resume]
 """
 
 import argparse
@@ -18,7 +18,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from curves import CONFIGS, draw_games, write_game
 from record import Cell, add_save, save, significant
 
@@ -51,9 +50,11 @@ Row = tuple[str, int, float, float, float]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="*", default=["limit-5", "limit-8"])
-    parser.add_argument("--most", type=float, default=0.4, help="iterations per infoset to go to; the paper goes to 18")
     parser.add_argument(
-        "--points", type=int, default=8, help=f"evaluations, spaced evenly in logarithm from {_FIRST_POINT} on"
+        "--most",
+        type=float,
+        default=0.4,
+        help=f"iterations per infoset to go to, evaluated four times a decade from {_FIRST_POINT} on; the paper goes to 18",
     )
     parser.add_argument("--threads", type=int, default=2, help="threads of the curves, which share one table")
     parser.add_argument("--cpu-seconds", type=float, default=float("inf"), help="begin no further point after so many")
@@ -69,11 +70,10 @@ def main() -> None:
         game = build_abstract_game(config)
         rates = [] if arguments.resume else _time(name, game, config)
         if arguments.save and rates:
-            columns = ["threads", "iterations/s by the clock", "nodes an iteration", "paper, iterations/s"]
+            columns = ["threads", "iterations a CPU-second", "nodes an iteration", "paper, iterations/s"]
             save("zinkevich_2007_speed", f"Chance sampling on {name} from the start", columns, rates, seeds=1)
         if not arguments.speed_only:
-            shares = np.geomspace(_FIRST_POINT, arguments.most, arguments.points)
-            points = _curve(name, game, config, shares, arguments)
+            points = _curve(name, game, config, _shares(arguments.most), arguments)
             rows = _rows(name, game, points)
             if arguments.save:
                 _save_towards_1a(name, game, points)
@@ -87,6 +87,14 @@ def main() -> None:
                     [[name, *(_nearest(rows, mark) for mark in MARKS)]],
                     seeds=1,
                 )
+
+
+def _shares(most: float) -> list[float]:
+    """Iterations per infoset at which a curve is evaluated; `MARKS` are among them."""
+    shares = [_FIRST_POINT]
+    while shares[-1] * 10**0.25 < most:
+        shares.append(_FIRST_POINT * 10 ** (0.25 * len(shares)))
+    return shares + [most] * (shares[-1] < most)
 
 
 def _nearest(rows: list[Row], mark: float) -> Cell:
@@ -106,7 +114,7 @@ def _time(name: str, game: AbstractGame, config: RunConfig) -> list[list[Cell]]:
         solver.advance(_TIMED_ITERATIONS)
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         rate, nodes = _TIMED_ITERATIONS / seconds, (solver.nodes - before) / _TIMED_ITERATIONS
-        rows.append([words, round(rate), round(nodes), paper])
+        rows.append([words, round(_TIMED_ITERATIONS / cpu), round(nodes), paper])
         print(
             f"Zinkevich 2007, chance sampling on {name}, {threads} thread(s): {rate:,.0f} iterations/s by the clock, "
             f"{_TIMED_ITERATIONS / cpu:,.0f} per CPU-s, {nodes:,.0f} nodes each; paper {PAPER_ITERATIONS_PER_SECOND} on one "
@@ -120,7 +128,7 @@ def _curve(
     name: str,
     game: AbstractGame,
     config: RunConfig,
-    shares: npt.NDArray[np.float64],
+    shares: Sequence[float],
     arguments: argparse.Namespace,
 ) -> list[Evaluation]:
     """Solve to each share of iterations per infoset; a checkpoint is kept and files are rewritten after each."""

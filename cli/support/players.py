@@ -1,11 +1,12 @@
-"""Players as typed on the command line: a strategy's folder, a packed file or `default` needs no `strategy:`."""
+"""Players as typed on the command line: folders, packed files and names such as `default` need no `strategy:`."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from foldwise.abstraction.named_strategy import is_strategy_name
+from foldwise.abstraction.named_strategy import is_strategy_name, played_as
 from foldwise.agent.mappings.translation import parse_translation
 from foldwise.agent.player_spec import PlayerKind, PlayerSpec, check_alias, parse_player
+from foldwise.cli.support.search_option import played_steps
 from foldwise.cli.support.strategies import strategy_folder
 from foldwise.game.errors import DefinitionError
 
@@ -42,17 +43,32 @@ def typed_players(texts: Iterable[str]) -> list[PlayerSpec]:
     return players
 
 
-def with_options(spec: PlayerSpec, postprocess: str | None, translation: str | None) -> PlayerSpec:
-    """The player with the post-processing and the translation of the options, if given."""
+def with_options(text: str, postprocess: str | None, translation: str | None) -> PlayerSpec:
+    """The player of a name with the post-processing and the translation of the options, if given."""
+    spec = typed_player(text)
     if postprocess is None and translation is None:
         return spec
-    if spec.kind != PlayerKind.STRATEGY or spec.postprocess or spec.translation is not None:
+    if spec.kind != PlayerKind.STRATEGY or "|" in text:
         raise DefinitionError(f"--postprocess, --translation: player {str(spec)!r} is not a plain strategy folder")
     return replace(
         spec,
-        postprocess=postprocess or "",
+        postprocess=played_steps(_strategy_name(text), postprocess, None),
         translation=parse_translation(translation) if translation is not None else None,
     )
+
+
+def own_search(text: str) -> str:
+    """The search that a player's name brings, where no other was typed behind it; empty if none."""
+    own = played_as(_strategy_name(text)).search
+    return own if own and "search" not in text.partition("|")[2].lower() else ""
+
+
+def _strategy_name(text: str) -> str:
+    """A strategy's name as it was typed: without NAME=, strategy: and what follows it."""
+    typed = text.partition("|")[0]
+    if not _is_strategy(typed):
+        typed = typed.rpartition("=")[2]
+    return typed.removeprefix(f"{PlayerKind.STRATEGY}:")
 
 
 def _resolved(spec: PlayerSpec) -> PlayerSpec:

@@ -2,9 +2,10 @@
 
 Two strategies play each other to the turn with their tables. From there on both players have every hand at once: each
 action is expanded by its probabilities, all-ins are exact over all rivers, and where the turn ends some rivers are drawn,
-the same ones at every end of a root. What the players, one of them searching or both, win there more than their tables do
-in their places is one observation. Everything before the turn is the same for both and cancels; so what a searching player
-wins from another one is what the tables win by `expectation`, and this on top.
+the same ones at every end of a root. A root on the flop is played out on one drawn turn, all-ins too. What the players,
+one of them searching or both, win there more than their tables do in their places is one observation. Everything before
+the turn is the same for both and cancels; so what a searching player wins from another one is what the tables win by
+`expectation`, and this on top.
 """
 
 from collections.abc import Iterator
@@ -17,13 +18,14 @@ from foldwise.game.arrays import Float
 from foldwise.game.betting import BettingState
 from foldwise.game.hands.dealing import Shoe
 from foldwise.game.text.match_state import view
-from foldwise.matches.scoring.range_ends import HIDDEN_RIVERS, end_value, showdown_on, unseen
+from foldwise.matches.scoring.range_ends import end_value, showdown_on, unseen
 from foldwise.matches.scoring.vector_response import RangeAgent
 from foldwise.search.ranges import PublicState, TableRanges
 from foldwise.search.street import without_card
 
 _TURN = 2
-_NUM_RIVERS = 48
+_TURN_CARDS = 4
+_HOLE_CARDS = 4  # of both players
 
 Agents = tuple[RangeAgent, RangeAgent]  # by position
 
@@ -80,8 +82,11 @@ class RootMatch:
         """What position 0 wins per hand that reaches the root."""
         mass = float(root.ranges[0] @ showdown_on(root.board).fold(root.ranges[1]))
         rng = np.random.default_rng((self.seed, root.number))
-        rivers = rng.choice(unseen(root.board), self.rivers, replace=False).tolist()
-        walk = _RootWalk(agents, root.number, rivers, self.least * mass * root.betting.max_spent, rng)
+        num_turns = _TURN_CARDS - len(root.board)
+        drawn = rng.choice(unseen(root.board), num_turns + self.rivers, replace=False).tolist()
+        walk = _RootWalk(
+            agents, root.number, drawn[:num_turns], drawn[num_turns:], self.least * mass * root.betting.max_spent, rng
+        )
         return walk.value(root.betting, root.board, root.ranges) / mass
 
 
@@ -91,20 +96,22 @@ class _RootWalk:
 
     agents: Agents
     number: int
+    turns: list[int]  # of a flop's root: one
     rivers: list[int]
     least: float  # stake below which branches are drawn
     rng: np.random.Generator
 
     def value(self, betting: BettingState, board: tuple[int, ...], ranges: tuple[Float, Float]) -> float:
         """What position 0 wins, times both reaches."""
-        if betting.finished:
+        if betting.finished and (len(board) >= _TURN_CARDS or not betting.is_showdown()):
             return end_value(betting, board, ranges)
-        if len(board) < betting.definition.board_sizes[betting.round]:
-            total = 0.0
-            for card in self.rivers:
+        if betting.finished or len(board) < betting.definition.board_sizes[betting.round]:
+            cards, total = self.rivers if len(board) == _TURN_CARDS else self.turns, 0.0
+            for card in cards:
                 after = (without_card(ranges[0], card), without_card(ranges[1], card))
                 total += self.value(betting, (*board, card), after)
-            return total * _NUM_RIVERS / (len(self.rivers) * HIDDEN_RIVERS)
+            left = len(unseen(board))
+            return total * left / (len(cards) * (left - _HOLE_CARDS))
         player = betting.player_to_act
         policy = self.agents[player].rows(PublicState(betting, board, player, self.number))
         total = 0.0

@@ -5,15 +5,18 @@ Shared by all: `deals` int32[B, 2, S], `outcome_rows` int32[B], `outcomes` float
 """
 
 from foldwise.game.compiled import kernel
-from foldwise.solver.sampling.sampling_kernels import walk_average, walk_chance, walk_external, walk_outcome
+from foldwise.solver.sampling.chance_kernels import walk_chance
+from foldwise.solver.sampling.sampling_kernels import walk_average, walk_external, walk_outcome
 
 
 @kernel
-def run_chance(nodes, table, deals, outcome_rows, outcomes, last_street, options, frames, rng):
+def run_chance(nodes, table, deals, outcome_rows, outcomes, last_street, options, reached, rng):
     """One iteration a deal."""
     num_visited = 0
     for i in range(deals.shape[0]):
-        num_visited += walk_chance(nodes, table, deals[i], outcomes[outcome_rows[i]], last_street, options, frames, rng)
+        num_visited += walk_chance(
+            nodes, table, deals[i], outcomes[outcome_rows[i]], last_street, options, reached, rng
+        )
     return num_visited
 
 

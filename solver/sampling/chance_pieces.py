@@ -14,7 +14,7 @@ from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.errors import DefinitionError
 from foldwise.game.trees.tree_kernels import CHANCE
 from foldwise.solver.config import SolverConfig
-from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.frames import make_reached
 from foldwise.solver.sampling.mccfr import Mccfr
 from foldwise.solver.sampling.piece_kernels import reach_pieces, update_trunk, walk_pieces
 from foldwise.solver.sampling.sampling_kernels import WalkOptions
@@ -43,7 +43,7 @@ class ChanceInPieces(Mccfr):
         self._reach = np.zeros((len(self._trunk), 2))
         self._value = np.zeros(len(self._trunk))
         self._sigma = np.zeros(game.max_actions)
-        self._frames = [make_frames(game) for _ in range(config.threads)]
+        self._reached = [make_reached(game) for _ in range(config.threads)]
         self._deals = np.zeros((block_deals, 2, game.num_streets), dtype=np.int32)
         self._outcome_rows = np.zeros(block_deals, dtype=np.int32)
 
@@ -78,7 +78,7 @@ class ChanceInPieces(Mccfr):
                     outcomes,
                     last_street,
                     options,
-                    self._frames[index],
+                    self._reached[index],
                     self.rng[2 * index + 1],
                     self._roots,
                     self._shares[index],

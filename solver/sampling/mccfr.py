@@ -12,8 +12,9 @@ from foldwise.game.primitives.rng import make_states
 from foldwise.solver.config import SolverConfig
 from foldwise.solver.regret_kernels import scale_tables
 from foldwise.solver.samplers import load_rule
-from foldwise.solver.sampling.frames import make_frames
-from foldwise.solver.sampling.sampling_kernels import WalkOptions
+from foldwise.solver.sampling.chance_kernels import Reached
+from foldwise.solver.sampling.frames import make_frames, make_reached
+from foldwise.solver.sampling.sampling_kernels import Frames, WalkOptions
 
 State = npt.NDArray[np.uint64]
 
@@ -39,14 +40,20 @@ class _DealWorker:
     """Walks on deals of both players. Deals and walks draw from two streams, so that blocks may be cut anywhere."""
 
     def __init__(
-        self, game: AbstractGame, run_block: RunBlock, deals_per_iteration: int, deal_rng: State, walk_rng: State
+        self,
+        game: AbstractGame,
+        run_block: RunBlock,
+        deals_per_iteration: int,
+        scratch: Frames | Reached,
+        deal_rng: State,
+        walk_rng: State,
     ):
         self._game = game
         self._run_block = run_block
         self._deals_per_iteration = deals_per_iteration
         self._deal_rng = deal_rng
         self._walk_rng = walk_rng
-        self._frames = make_frames(game)
+        self._scratch = scratch
         self._buckets = np.zeros((_BLOCK_DEALS, 2, game.num_streets), dtype=np.int32)
         self._outcome_rows = np.zeros(_BLOCK_DEALS, dtype=np.int32)
 
@@ -68,7 +75,7 @@ class _DealWorker:
                     game.deals.outcomes,
                     game.num_streets - 1,
                     options,
-                    self._frames,
+                    self._scratch,
                     self._walk_rng,
                 )
             )
@@ -97,8 +104,9 @@ class Mccfr:
     def _make_worker(self, index: int) -> ThreadWorker:
         sampler = self.config.sampler
         run_block = self._own_block or load_rule(sampler)
-        deals_per_iteration = 1 if sampler == "chance" else 2
-        return _DealWorker(self.game, run_block, deals_per_iteration, self.rng[2 * index], self.rng[2 * index + 1])
+        if sampler == "chance":
+            return _DealWorker(self.game, run_block, 1, make_reached(self.game), *self.rng[2 * index : 2 * index + 2])
+        return _DealWorker(self.game, run_block, 2, make_frames(self.game), *self.rng[2 * index : 2 * index + 2])
 
     @property
     def largest_step(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from foldwise.game.compiled import kernel
 from foldwise.game.trees.tree_kernels import DECISION, FOLDED
 from foldwise.solver.regret_kernels import match_regrets
-from foldwise.solver.sampling.sampling_kernels import walk_chance_from
+from foldwise.solver.sampling.chance_kernels import walk_chance_from
 
 
 @kernel
@@ -44,7 +44,19 @@ def reach_pieces(nodes, trunk, place, piece_of, table, deals, sigma, reach, piec
 
 @kernel
 def walk_pieces(
-    nodes, table, deals, outcome_rows, outcomes, last_street, options, frames, rng, roots, own, piece_reach, piece_value
+    nodes,
+    table,
+    deals,
+    outcome_rows,
+    outcomes,
+    last_street,
+    options,
+    reached,
+    rng,
+    roots,
+    own,
+    piece_reach,
+    piece_value,
 ):  # roots int32[P]; own int32[<= P]: the pieces of one thread; piece_value float64[K, P]
     """Walk one thread's pieces of every deal; nobody else touches their rows. Returns nodes visited."""
     num_visited = 0
@@ -59,7 +71,7 @@ def walk_pieces(
                 outcomes[outcome_rows[d]],
                 last_street,
                 options,
-                frames,
+                reached,
                 rng,
                 roots[piece],
                 reach,

@@ -209,8 +209,9 @@ def test_the_default_is_small_enough_and_says_how_it_was_made():
     assert file.stat().st_size <= MOST_DEFAULT_BYTES
     packed = read_packed(file)
     solved = packed.manifest.solved
-    assert (solved.game, solved.name) == ("hunl", "hunl-box")
+    assert (solved.game, solved.name) == ("hunl", "hunl-hour")
     assert solved.nodes > 1e8 and solved.seconds > 60 and "commit" in packed.manifest.packed_by
+    assert list(packed.trained()) == [1, 2, 3]  # nothing is trained at first use
     rows = packed.rows()
     assert len(rows) == packed.manifest.entries
     assert solved.reached > solved.infosets // 2

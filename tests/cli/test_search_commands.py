@@ -82,6 +82,32 @@ def test_lbr_against_a_search_says_how_it_was_done(made_up, capsys):
         (("exploitability", "folder", "--real-bets", "--translation", "harmonic"), "expected pseudo-harmonic"),
         (("exploitability", "folder", "--translation", "arithmetic"), "add --real-bets"),
         (("match", "bot:call", "bot:call", "--search", "fast"), "is not a strategy"),
+        (
+            ("play", "strategy:folder", "h", 1, "--search", "fast", "--t_per_hand", 7000),
+            "expected seconds up to 600, as in 7",
+        ),
+        (("play", "strategy:folder", "h", 1, "--search", "fast", "--t_per_hand", 0), "expected seconds up to 600"),
+        (("play", "strategy:folder", "h", 1, "--search", "fast", "--t_per_hand", "nan"), "expected seconds up to 600"),
+        (
+            ("play", "strategy:folder", "http://h", "--search", "fast", "--t_per_hand", 7),
+            "expected HOST and PORT of a dealer",
+        ),
+        (("play", "bot:call", "h", 1, "--t_per_hand", 7), "does not search"),
+        (
+            (
+                "play",
+                "strategy:folder",
+                "h",
+                1,
+                "--search",
+                "off",
+                "--postprocess",
+                "search(work=2)",
+                "--t_per_hand",
+                7,
+            ),
+            "give one of them",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_line(made_up, capsys, arguments, complaint):

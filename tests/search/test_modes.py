@@ -47,6 +47,18 @@ def test_visits_come_from_the_budget_alone():
     assert budget.visits(1.0) == 120
 
 
+def test_each_street_has_its_budget_and_work_multiplies_it():
+    mode = MODES["fast"]
+    for street, usual in ((1, mode.flop), (2, mode.turn), (3, mode.river)):
+        assert mode.budget(street) == usual
+        assert mode.budget(street, 4.0) == Budget(4.0 * usual.hand_nodes, 4 * usual.fewest, 4 * usual.most)
+
+
+def test_a_share_of_a_budget_solves_at_least_once():
+    assert Budget(100.0, 1, 2).times(0.1) == Budget(10.0, 1, 1)
+    assert Budget(100.0, 8, 80).times(2.5) == Budget(250.0, 20, 200)
+
+
 def test_an_unknown_mode_is_refused():
     with pytest.raises(DefinitionError, match="'slow': expected fast, normal, deep"):
         find_mode("slow")

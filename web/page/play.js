@@ -50,7 +50,9 @@ class Table {
     const opponent = el("select", { id: "opponent" }, offered.opponents.map((one) =>
       option(one.name, one.kind === "bot" ? `${one.name} (fixed rules)` : `${one.name} (${one.game})`, chosen)));
     const post = el("select", { id: "postprocess" }, ["none", "threshold(0.15)", "purify", "new(0.2)"].map((name) => option(name, name, settings.postprocess)));
-    const search = el("select", { id: "search" }, ["off", "fast", "normal", "deep"].map((name) => option(name, name, settings.search || offered.default.search)));
+    const searches = ["off", "fast", "fast, flop=fast", "normal", "deep"];
+    if (!searches.includes(offered.default.search)) searches.push(offered.default.search);
+    const search = el("select", { id: "search" }, searches.map((name) => option(name, name, settings.search || offered.default.search)));
     const speed = el("select", { id: "speed" }, [["instant", "instant"], ["quick", "quick"], ["slow", "slow"], ["wait", "next hand when I say so"]]
       .map(([value, text]) => option(value, text, settings.speed || "quick")));
     const reveal = el("select", { id: "reveal" }, [["rules", "as the rules show it"], ["always", "everything after each hand"]]
@@ -68,7 +70,7 @@ class Table {
       el("div", { class: "felt welcome" }, el("div", { class: "cards", "aria-hidden": "true" }, ["As", "Kh", null, null].map((card) => cardFace(card))),
         el("div", {}, el("h2", {}, "A seat at the table"), el("p", {}, "Heads-up, hand after hand, against a strategy this machine has solved."))),
       el("div", { class: "fields" }, field("Opponent", opponent), field("Speed", speed), field("Shown to me", reveal),
-        field("Post-processing", post), field("Search on turn and river", search), field("Seed of the cards", seed), field("My name", name)),
+        field("Post-processing", post), field("Search on turn and river, or the flop too", search), field("Seed of the cards", seed), field("My name", name)),
       el("div", { class: "row" }, begin, el("span", { class: "small soft" }, "Every hand is kept, as a log that all commands read.")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();

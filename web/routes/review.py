@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 from starlette.requests import Request
@@ -21,7 +21,7 @@ from foldwise.matches.table.log import LoggedHand, read_log
 from foldwise.web.routes.answers import Body, post
 from foldwise.web.routes.play import PlayRoutes
 from foldwise.web.table.betting_words import betting_words
-from foldwise.web.table.opponents import Opponents, SearchMode
+from foldwise.web.table.opponents import Opponents
 from foldwise.web.table.scores import StrategyValues
 from foldwise.web.table.session import Session
 from foldwise.web.table.solving import SolveQueue
@@ -36,7 +36,7 @@ class _Review(Body):
     session: str | None = Field(default=None, max_length=100)
     text: str | None = Field(default=None, max_length=_MOST_TEXT)
     strategy: str | None = Field(default=None, max_length=100, description="None: the server's first; empty: nobody")
-    search: SearchMode = "off"
+    search: Literal["off", "fast", "normal", "deep"] = "off"
     player: str | None = Field(default=None, max_length=100)
 
 

@@ -4,9 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from foldwise.agent.bots import BOT_CODES, Bot
 from foldwise.agent.player import Player, guarded_choice, warm_up
@@ -18,10 +17,10 @@ from foldwise.game.library import find_definition
 from foldwise.matches.report.hand_files import game_name
 from foldwise.matches.table.hand import Hand
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.search.language import inside_search
 from foldwise.search.player import SearchPlayer
 from foldwise.search.settings import SearchSettings, is_searchable
 
-SearchMode = Literal["off", "fast", "normal", "deep"]
 DEFAULT_BOT = "bot:strength"  # for a server without strategies
 _BOT = "bot:"
 _WARM_HANDS = 5
@@ -35,7 +34,20 @@ class Opponent(BaseModel):
 
     name: str = Field(max_length=100, description="of a strategy the server has, or bot:NAME")
     postprocess: str = Field(default="none", max_length=200, description="of a strategy, as in new(0.2)")
-    search: SearchMode = Field(default="off", description="whether a strategy solves turn and river while it plays")
+    search: str = Field(
+        default="off", max_length=80, description="off, or what a strategy solves while it plays, as in search(...)"
+    )
+
+    @field_validator("search")
+    @classmethod
+    def _known(cls, text: str) -> str:
+        inside_search(text)
+        return text
+
+    @property
+    def searches(self) -> SearchSettings | None:
+        """None: its tables alone play."""
+        return inside_search(self.search)
 
     @property
     def is_bot(self) -> bool:
@@ -121,10 +133,11 @@ class Opponents:
         pipeline = parse_pipeline(opponent.postprocess)
         table = self.open(opponent.name).player(pipeline, seed)
         warm_up(table)
-        if opponent.search == "off":
+        settings = opponent.searches
+        if settings is None:
             return table
         # One thread: the others belong to the event loop, lookups and the browser, and a second one gains little.
-        return SearchPlayer(table, pipeline, SearchSettings(opponent.search), threads=1)
+        return SearchPlayer(table, pipeline, settings, threads=1)
 
     def warm_up(self, opponent: Opponent) -> None:
         """Play a few hands of an opponent against itself, so that the first user does not wait for compilation."""

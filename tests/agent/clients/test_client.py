@@ -1,5 +1,6 @@
 """The client plays every game without a fault, and answers on time whatever its player does."""
 
+import math
 import select
 import socket
 import threading
@@ -33,7 +34,14 @@ class Scripted:
         self.choose = choose
 
 
-def _run(player, dealer_bytes, deadline_seconds=300.0, definition=HUNL, before_close=lambda answers: None):
+def _run(
+    player,
+    dealer_bytes,
+    deadline_seconds=300.0,
+    definition=HUNL,
+    before_close=lambda answers: None,
+    seconds_a_hand=math.inf,
+):
     """Feed a client bytes, then end the stream; its report and its answers."""
     ours, theirs = socket.socketpair(socket.AF_UNIX)
     answers = bytearray()
@@ -46,7 +54,7 @@ def _run(player, dealer_bytes, deadline_seconds=300.0, definition=HUNL, before_c
         def setsockopt(self, *arguments):
             pass
 
-    client = Client(Pair(fileno=ours.detach()), player, definition, deadline_seconds)
+    client = Client(Pair(fileno=ours.detach()), player, definition, deadline_seconds, seconds_a_hand)
     collecting = threading.Thread(target=collect, daemon=True)
     collecting.start()
     reports = []
@@ -182,6 +190,32 @@ def test_time_spent_watching_is_taken_from_the_decision_that_waited(monkeypatch)
     watched = b"MATCHSTATE:1:0:cc/:|2hAc/5sKs7s\r\n"
     _run(player, FIRST + watched + CHECKED, 100.0)
     assert player.limits == [80.0, pytest.approx(0.8 * 70.0)]  # the third line was there while the second was watched
+
+
+def test_the_account_over_the_match_limits_a_decision(monkeypatch):
+    """10 s a hand: 30 s spent in the first leave none in the second, and what was lent is paid back by later hands."""
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr("foldwise.agent.clients.client.time", clock)
+
+    class Thinking:
+        def __init__(self):
+            self.limits = []
+
+        def limit_time(self, seconds):
+            self.limit = seconds
+
+        def observe(self, state):
+            pass
+
+        def choose(self, state):
+            self.limits.append(self.limit)
+            clock.now += 30.0 if len(self.limits) == 1 else 0.0
+            return CALL_ACTION
+
+    player = Thinking()
+    lines = b"".join(b"MATCHSTATE:1:%d::|2hAc\r\n" % hand for hand in range(5))
+    _run(player, lines, 100.0, seconds_a_hand=10.0)
+    assert player.limits == pytest.approx([8.0, -8.0, 0.0, 8.0, 16.0])
 
 
 def test_stuck_player_does_not_keep_the_client_alive():

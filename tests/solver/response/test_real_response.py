@@ -1,9 +1,11 @@
 """Best responses with real cards: against dense matrices over every board of a class, and above what policies win."""
 
+import time
 from dataclasses import replace
 from itertools import combinations
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from foldwise.game.trees.tree import Tree, build_tree
 from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED
 from foldwise.matches.scoring.local_best_response import LbrSettings, LocalBestResponse
 from foldwise.postprocess.language import parse_pipeline
+from foldwise.solver.response import real_response
 from foldwise.solver.response.real_response import NUM_FLOPS, RealResponse, ResponseProgress
 from tests.support.made_strategies import short_hunl
 
@@ -174,6 +177,27 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
         response.run("policy a", 1, heard.append, tmp_path / "run", flops=3)
     with pytest.raises(FormatError, match="policy b"):
         response.run("policy b", 1, heard.append, tmp_path / "run", resume=True, flops=3)
+
+
+def test_seconds_are_saved_on_the_way_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[float] = []
+    save = RealResponse._save
+
+    def note_seconds(self: RealResponse, *rest: Any) -> None:
+        saved.append(rest[-1])
+        save(self, *rest)
+
+    monkeypatch.setattr(RealResponse, "_save", note_seconds)
+    monkeypatch.setattr(real_response, "_SAVE_SECONDS", -1.0)  # after every flop
+    tree, policy = made_game(seed=6)
+    response = RealResponse(tree, made_cards(), policy, 3)
+    elapsed = 0.0
+    for flops, resume in ((1, False), (2, True)):
+        num_before, begun = len(saved), time.monotonic()
+        response.run("policy a", 1, lambda _: None, tmp_path / "run", resume=resume, flops=flops)
+        elapsed += time.monotonic() - begun
+        assert len(saved) >= num_before + 2  # on the way, for each player's flop, and where a player is done
+        assert saved[num_before] > 0.0 and saved == sorted(saved) and saved[-1] <= elapsed
 
 
 def test_local_best_response_with_the_same_actions_stays_below() -> None:

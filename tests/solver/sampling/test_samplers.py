@@ -11,15 +11,15 @@ import pytest
 from foldwise.abstraction.abstract_game import AbstractGame
 from foldwise.game.primitives.rng import make_state
 from foldwise.game.primitives.rng_kernels import next_uniform
-from foldwise.game.trees.tree_kernels import DECISION
+from foldwise.game.trees.tree_kernels import CHANCE, DECISION, FOLDED, SHOWDOWN
 from foldwise.solver.regret_kernels import draw_action
-from foldwise.solver.sampling import sampling_kernels
+from foldwise.solver.sampling import chance_kernels, sampling_kernels
 from foldwise.solver.sampling.block_kernels import run_average, run_chance, run_external, run_outcome
-from foldwise.solver.sampling.frames import make_frames
+from foldwise.solver.sampling.chance_kernels import walk_chance, walk_chance_from
+from foldwise.solver.sampling.frames import make_frames, make_reached, reached_bytes
 from foldwise.solver.sampling.sampling_kernels import (
     WalkOptions,
     walk_average,
-    walk_chance,
     walk_external,
     walk_outcome,
 )
@@ -58,9 +58,10 @@ def walk(
     if isinstance(rng, Script):  # numpy's records have an attribute `base` of their own
         nodes = [SimpleNamespace(**dict(zip(nodes.dtype.names, node))) for node in nodes.tolist()]
     frames, last_street = make_frames(game), game.num_streets - 1
-    kernel = getattr(sampling_kernels, f"walk_{sampler}")
     if sampler == "chance":
-        return int(kernel(nodes, table, deal, outcomes, last_street, options, frames, rng))
+        reached = make_reached(game)
+        return int(chance_kernels.walk_chance(nodes, table, deal, outcomes, last_street, options, reached, rng))
+    kernel = getattr(sampling_kernels, f"walk_{sampler}")
     if sampler == "outcome":
         return int(kernel(nodes, table, deal, outcomes, traverser, options, frames, rng))
     return int(kernel(nodes, table, deal, outcomes, traverser, last_street, options, frames, rng))
@@ -69,9 +70,10 @@ def walk(
 @pytest.fixture
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernels' own source, run by Python, with the uniform draws replaced by choices of a script."""
-    for name, value in vars(sampling_kernels).copy().items():
-        if hasattr(value, "py_func"):
-            monkeypatch.setattr(sampling_kernels, name, value.py_func)
+    for module in (sampling_kernels, chance_kernels):
+        for name, value in vars(module).copy().items():
+            if hasattr(value, "py_func"):
+                monkeypatch.setattr(module, name, value.py_func)
     monkeypatch.setattr(sampling_kernels, "next_uniform", lambda script: script.uniform())
 
 
@@ -195,7 +197,8 @@ def run_blocks(
     rows = np.zeros(num_walks, dtype=np.int32)
     game.deals.draw(rng, buckets, rows)
     nodes, last_street = game.tree.nodes, game.num_streets - 1
-    return int(run(nodes, table, buckets, rows, game.deals.outcomes, last_street, options, make_frames(game), rng))
+    scratch = make_reached(game) if sampler == "chance" else make_frames(game)
+    return int(run(nodes, table, buckets, rows, game.deals.outcomes, last_street, options, scratch, rng))
 
 
 @pytest.mark.parametrize("sampler", ["external", "outcome", "average"])
@@ -360,15 +363,44 @@ def test_importance_weights_stay_finite() -> None:
         assert np.isfinite(table).all()
 
 
-def test_source_and_compiled_walk_agree(interpreted: None) -> None:
+def test_chance_sampling_from_an_end_or_below_it() -> None:
+    """A piece of the tree may be an end, behind chance or not: it is worth what cards decide, and nothing is learned."""
+    game = small_game("leduc")
+    nodes, joint = game.tree.nodes, game.deals.joint
+    assert joint is not None
+    deal, outcomes = joint.buckets[5], joint.outcomes[joint.outcome_row[5]]
+    table = random_table(game, 9)
+    before = table.copy()
+    for end in (int(np.argmax(nodes["kind"] == FOLDED)), int(np.argmax(nodes["kind"] == SHOWDOWN))):
+        changed = nodes.copy()
+        changed[0]["kind"], changed[0]["first_child"] = CHANCE, end
+        node = nodes[end]
+        player_0 = -1.0 if node["player"] == 0 else 1.0
+        worth = node["value"] * (player_0 if node["kind"] == FOLDED else outcomes[node["detail"]])
+        for start in (end, 0):
+            walked = walk_chance_from(
+                changed, table, deal, outcomes, 1, PLAIN, make_reached(game), make_state(1), start, (1.0, 1.0)
+            )
+            assert walked == (1, worth)
+    assert np.array_equal(table, before)
+
+
+def test_lists_of_chance_sampling_take_what_is_estimated() -> None:
+    for name in ("kuhn", "leduc"):
+        game = small_game(name)
+        assert reached_bytes(game) == sum(array.nbytes for array in make_reached(game)) > 0
+
+
+def test_source_and_compiled_walk_agree(request: pytest.FixtureRequest) -> None:
     """What is enumerated is what runs: where nothing is drawn, source and compiled kernel make the same table."""
     game = small_game("leduc")
     source, compiled = (random_table(game, 9) for _ in range(2))
-    visited = walk("chance", game, source, 5, 0, PLAIN, Script([]))
     joint = game.deals.joint
     assert joint is not None
     deal, outcomes = joint.buckets[5], joint.outcomes[joint.outcome_row[5]]
-    assert visited == walk_chance(game.tree.nodes, compiled, deal, outcomes, 1, PLAIN, make_frames(game), make_state(1))
+    visited = walk_chance(game.tree.nodes, compiled, deal, outcomes, 1, PLAIN, make_reached(game), make_state(1))
+    request.getfixturevalue("interpreted")  # now that it is compiled
+    assert walk("chance", game, source, 5, 0, PLAIN, Script([])) == visited
     assert np.array_equal(source, compiled)
     assert all(hasattr(kernel, "py_func") for kernel in (walk_average, walk_external, walk_outcome))
 
