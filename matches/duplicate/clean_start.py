@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
+from types import FrameType
 
 _VARIABLE = "PYTHONSAFEPATH"
 _lock = threading.Lock()
@@ -39,14 +40,32 @@ def clean_start() -> Iterator[None]:
 def without_interrupts() -> Iterator[None]:
     """Processes started in the block do not hear Ctrl-C, which a terminal sends to all at once: their parent ends them.
 
-    One that heard it while it loads would print a traceback.
+    One that heard it while it loads would print a traceback, as would one whose parent was interrupted before it had told
+    it what to do: in the main thread the interrupt waits for the end of the block.
     """
     resource_tracker.ensure_running()  # multiprocessing's helper; starting it would end the block
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _later_interrupts():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _later_interrupts() -> Iterator[None]:
+    """Blocking the signal is not enough: another thread may receive it, and the main thread then handles it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
+        if received and callable(before):
+            before(*received[0])
 
 
 @contextlib.contextmanager

@@ -6,11 +6,12 @@ The logs are the record: results are computed from them, so a resumed match give
 import multiprocessing
 import os
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def _play_runs(
         direct = listen_hands if isinstance(pool, ThreadPoolExecutor) and plan.over == "memory" else None
         if listen_hands is not None and direct is None:  # other processes write the logs
             tails = [LogTail(run.log_path(folder), listen_hands(run)) for run in runs]
-        faults = Faults()
+        faults, finished = Faults(), False
         try:
             waiting = _submit(plan, runs, folder, jobs, pool, stop, direct)
             while waiting:
@@ -112,10 +113,20 @@ def _play_runs(
                 report()
                 for tail in tails:
                     tail.read()
+            finished = True
         finally:  # an interrupt or a broken run: what is finished stays in the logs
             stop.set()
+            if isinstance(pool, ProcessPoolExecutor) and not finished:
+                for process in multiprocessing.active_children():  # one that was just starting has not heard Ctrl-C
+                    _interrupt(process.pid)
             pool.shutdown(wait=True, cancel_futures=True)
     return faults
+
+
+def _interrupt(pid: int | None) -> None:
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
 
 
 def _submit(
