@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("config")
     parser.add_argument("--changes", nargs="+", required=True, help="each is a variant")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--changed-seeds", type=int, nargs="+", help="of the variants, where fewer than of plain")
     parser.add_argument("--nodes", default="2e9")
     parser.add_argument("--against", help="one opponent of all too, as presets.py takes it")
     parser.add_argument("--boards", type=int, default=400, help="of a match by expectation")
@@ -55,7 +56,7 @@ def main() -> None:
     plain = {seed: solve("", seed) for seed in given.seeds}
     rows: list[list[Cell]] = []
     for changes in ("", *given.changes):
-        for seed in given.seeds:
+        for seed in (changes and given.changed_seeds) or given.seeds:
             folder = solve(changes, seed)
             row: list[Cell] = [changes or "plain", str(seed), *([won(folder, other)] if other else [])]
             row += [won(folder, plain[number]) for number in given.seeds]
