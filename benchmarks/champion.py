@@ -198,8 +198,8 @@ def _save(measured: Champion, spent: float) -> None:
     save(
         "champion_cross",
         f"What the row wins from the column, mbb/h: tables by expectation over {boards} boards, and what searches change "
-        f"street by street, both positions of {of_same} deals (between two strategies {of_others}); {made}; {spent:,.0f} CPU-s with "
-        "local best response",
+        f"street by street, both positions of {of_same} deals (between two strategies {of_others}); {made}; {spent:,.0f} "
+        "CPU-s with local best response",
         ["player", *(one.name for one in measured.players)],
         measured.cross(),
         seeds=1,
