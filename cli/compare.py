@@ -302,7 +302,7 @@ def _write(output: Path, result: "ComparisonResult", sweep: str | None) -> None:
 
 def _show(result: "ComparisonResult", output: Path | None) -> None:
     from foldwise.agent.player_spec import parse_player
-    from foldwise.matches.report.report import num_hands_text
+    from foldwise.matches.report.report import num_hands_text, rate_text
 
     opponents = [parse_player(opponent).short() for opponent in result["opponents"]]
     counted = num_hands_text(result["rows"][0]["results"][0]["hands"], result["score"])
@@ -332,6 +332,6 @@ def _show(result: "ComparisonResult", output: Path | None) -> None:
             name = f"{entry['a']} over {entry['b']}"
             table.add_row(name, *cells, plus_minus(entry["mean_mbb"], entry["ci95_mbb"]))
         stdout.print(table)
-    stdout.print(f"{result['hands_per_second']:,.0f} hands/s in {result['seconds']:.1f} s")
+    stdout.print(f"{rate_text(result['hands_per_second'], result['score'])} in {result['seconds']:.1f} s")
     if output is not None:
         stdout.print(f"written to {output}")

@@ -248,6 +248,7 @@ def _play_and_show(plan: "MatchPlan", folder: Path, request: MatchRequest) -> in
 
 def _show_match(result: "MatchResult") -> None:
     from foldwise.agent.player_spec import parse_player
+    from foldwise.matches.report.report import rate_text
 
     first, second = (parse_player(player).short() for player in result["players"])
     half_width = "-" if result["ci95_mbb"] is None else f"{result['ci95_mbb']:.1f}"
@@ -264,7 +265,7 @@ def _show_match(result: "MatchResult") -> None:
         stdout.print(f"  in chips {chips['mean_mbb']:+.1f} ± {width} mbb/h, {times}")
     for found in result["positions"]:
         stdout.print(f"  in position {found['position']}: {found['mean_mbb']:+.1f} mbb/h")
-    stdout.print(f"{result['hands_per_second']:.0f} hands/s in {result['seconds']:.1f} s")
+    stdout.print(f"{rate_text(result['hands_per_second'], result['score'])} in {result['seconds']:.1f} s")
     if "search" in result:
         searched = result["search"]
         stdout.print(

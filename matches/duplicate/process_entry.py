@@ -58,7 +58,9 @@ def _keep_to(core: int | None) -> None:
 
 
 def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | None = None) -> None:
-    """The dealer: reports its ports, and the reason of a failure, through the pipe, and exits like `foldwise dealer`."""
+    """The dealer: reports its ports, that all are seated, and the reason of a failure, through the pipe, and exits like
+    `foldwise dealer`.
+    """
     _end_with_parent()
     _keep_to(core)
     err = folder / f"{settings.name}.err"
@@ -71,8 +73,11 @@ def deal(settings: MatchSettings, folder: Path, pipe: Connection, core: int | No
     def write_err(data: bytes) -> None:
         os.write(2, data)
 
+    def seated() -> None:
+        pipe.send(("seated", ""))
+
     try:
-        completed = run_loop(run_match(settings, write_out, write_err, folder, alone=True))
+        completed = run_loop(run_match(settings, write_out, write_err, folder, alone=True, seated=seated))
     except (OSError, ValueError, RuntimeError) as error:  # a full disk, a busy port, a damaged file
         pipe.send(("failure", str(error)))
         raise

@@ -74,12 +74,15 @@ class Child:
 
 
 class _Dealer(Child):
-    """The dealer, and the pipe for its ports and the reason of a failure, which a full disk could not hold."""
+    """The dealer, and the pipe for its ports, the news that all are seated, and the reason of a failure, which a full disk
+    could not hold.
+    """
 
     def __init__(self, process: ForkServerProcess, pipe: Connection):
         super().__init__(process)
         self._pipe = pipe
         self._failure = ""
+        self._seated = False
 
     def ports(self) -> list[int]:
         """The ports of its seats; empty if it did not start."""
@@ -95,10 +98,27 @@ class _Dealer(Child):
 
     def failure(self) -> str:
         """Why it failed, unless a player caused it."""
+        self._hear()
+        return self._failure
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was ended by a signal, as `end` does."""
+        return (self.exit_code or 0) < 0
+
+    def seated(self) -> bool:
+        """Whether all players have connected."""
+        self._hear()
+        return self._seated
+
+    def _hear(self) -> None:
         with contextlib.suppress(EOFError, OSError):
             while self._pipe.poll():
-                self._failure = self._pipe.recv()[1]
-        return self._failure
+                kind, text = self._pipe.recv()
+                if kind == "seated":
+                    self._seated = True
+                else:
+                    self._failure = text
 
     def end(self) -> None:
         super().end()
@@ -180,7 +200,8 @@ def play_over_tcp(run: Run, folder: Path, stop: threading.Event, core: int | Non
                 raise MatchStoppedError(f"run {run.name} was stopped")
             for player in players:  # those disconnected are ending: wait a little for their exit codes
                 player.wait(_KILL_SECONDS)
-            left += [player for player in players if player.exit_code and player not in left]
+            if not dealer.killed:  # else those who had not failed before found no dealer
+                left += [player for player in players if player.exit_code and player not in left]
             ended = [
                 Ended(name, player.exit_code, player in left, outputs.text(f"player{seat}.err"))
                 for seat, (name, player) in enumerate(zip(run.names(), players))
@@ -209,14 +230,16 @@ def _player_faults(name: str, player: Child, outputs: _Outputs, seat: int) -> Fa
     return Faults(count, f"player {name} {how}" + (f"\n{words.rstrip()}" if words.strip() else ""))
 
 
-def _wait_for_dealer(dealer: Child, players: list[Child], stop: threading.Event) -> list[Child]:
+def _wait_for_dealer(dealer: _Dealer, players: list[Child], stop: threading.Event) -> list[Child]:
     """Wait for the dealer to end; after a player has ended, the dealer has a while to notice, then it is ended.
 
+    One that failed before all were seated can have played nothing: the dealer, which would wait for it, is ended at once.
     Returns the players that ended before it, or by an error at about the same time.
     """
     while not dealer.wait(_POLL_SECONDS):
         left = [player for player in players if player.exit_code is not None]
-        if stop.is_set() or (left and not dealer.wait(_GRACE_SECONDS)):
+        absent = any(player.exit_code for player in left) and not dealer.seated()
+        if stop.is_set() or absent or (left and not dealer.wait(_GRACE_SECONDS)):
             dealer.end()
             return left
     return [player for player in players if player.exit_code]

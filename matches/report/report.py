@@ -220,6 +220,11 @@ def num_hands_text(hands: int, score: str) -> str:
     return f"{hands // 2:,} boards" if score == "expectation" else f"{hands:,} hands"
 
 
+def rate_text(hands_per_second: float, score: str) -> str:
+    """How fast it was counted, in the same unit."""
+    return f"{hands_per_second / 2:,.0f} boards/s" if score == "expectation" else f"{hands_per_second:,.0f} hands/s"
+
+
 def _read_duels(folder: Path, game: str | None) -> _Source:
     """All sessions of a person in order; the running total is the bankroll."""
     logs, kept = duel_logs(folder), load_duel(folder)

@@ -123,8 +123,10 @@ class Dealer:
         write_err: Callable[[bytes], None],
         folder: Path | None = None,
         alone: bool = False,
+        seated: Callable[[], None] = lambda: None,
     ):
         check_playable(settings.definition)
+        self._seated = seated
         self._alone = alone
         self._settings = settings
         self._definition = settings.definition
@@ -174,6 +176,7 @@ class Dealer:
             deals = Shoe(self._definition, self._settings.seed).deals()
             first = await asyncio.to_thread(_load, deals)
             await self._connect()
+            self._seated()
             await self._check_versions()
             await self._play(chain((first,), deals))
         except MatchFailure as failure:
@@ -388,8 +391,12 @@ async def run_match(
     write_err: Callable[[bytes], None],
     folder: Path | None = None,
     alone: bool = False,
+    seated: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Open a dealer and play its match: True if it was completed. `alone`: nothing else runs on this event loop."""
-    dealer = Dealer(settings, write_out, write_err, folder, alone)
+    """Open a dealer and play its match: True if it was completed. `alone`: nothing else runs on this event loop.
+
+    `seated` is called when all players have connected, before the first hand.
+    """
+    dealer = Dealer(settings, write_out, write_err, folder, alone, seated)
     dealer.open()
     return await dealer.run()

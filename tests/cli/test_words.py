@@ -98,6 +98,7 @@ def test_boards_only_where_they_count(strategies, tmp_path, capsys):
     text = shown(capsys, *words, "--boards", 20, "--score", "expectation")
     assert "20 boards, by expectation" in text
     assert "hands," not in text
+    assert "hands/s" not in text and "boards/s in" in text
     compared = ("compare", leduc, "--opponents", leduc, "--variants", "none", "--score", "expectation")
     assert "40 boards a cell, by expectation" in shown(capsys, *compared, "--boards", 40)
     capsys.readouterr()

@@ -438,8 +438,8 @@ def test_names_of_the_compiled_engine(tmp_path):
 
 
 def test_a_crashed_program_is_blamed_with_its_last_words(tmp_path, monkeypatch):
-    """It dies before it connects, so the dealer notices nothing and is ended together with the waiting player."""
-    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 0.2)
+    """It dies before it connects, so the dealer notices nothing and is ended at once, together with the waiting player."""
+    monkeypatch.setattr("foldwise.matches.duplicate.processes._GRACE_SECONDS", 1e6)
     script = tmp_path / "bot.py"
     script.write_text("import no_such_module_of_mine\n")
     plan = _plan("bot:call", f"cmd:{sys.executable} {script}", hands=3, over="tcp")
