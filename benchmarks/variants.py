@@ -4,9 +4,9 @@ Usage: python benchmarks/variants.py CONFIG --changes KEY=VALUE[,KEY=VALUE...] .
 
     python benchmarks/variants.py hunl-minute --changes solver.precision=single --record precision
 
-Everything is won by expectation on the same boards, from one opponent and from the plain strategies of every seed: what the
-plain ones win from each other is what a change of seed is worth, and so the control. One thread, so that a row can be solved
-again to the bit. mbb/h with 95% intervals over boards; what is in OUTPUT is not measured again.
+Everything is won by expectation on the same boards, from the plain strategies of every seed, and with --against from one
+opponent: what the plain ones win from each other is what a change of seed is worth, and so the control. One thread, so that a
+row can be solved again to the bit. mbb/h with 95% intervals over boards; what is in OUTPUT is not measured again.
 """
 
 import argparse
@@ -23,8 +23,9 @@ def main() -> None:
     parser.add_argument("config")
     parser.add_argument("--changes", nargs="+", required=True, help="each is a variant")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--changed-seeds", type=int, nargs="+", help="of the variants, where fewer than of plain")
     parser.add_argument("--nodes", default="2e9")
-    parser.add_argument("--against", default="hunl-small@2e8", help="one opponent of all, as presets.py takes it")
+    parser.add_argument("--against", help="one opponent of all too, as presets.py takes it")
     parser.add_argument("--boards", type=int, default=400, help="of a match by expectation")
     parser.add_argument("--hands", type=int, default=0, help="of local best response from preflop, from each position")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/variants"), help="keeps the strategies")
@@ -39,20 +40,25 @@ def main() -> None:
         words = ",".join(part for part in (given.config, _ONE_THREAD, changes) if part)
         return solved(words, given.nodes, seed, given.output / str(seed))[1]
 
-    def won(folder: Path, other: Path) -> Cell:
+    def won(folder: Path, other: Path) -> tuple[float, float] | None:
         if folder == other:
             return None
+        if folder in plain.values() and other in plain.values() and str(folder) > str(other):  # the other way round
+            found = won(other, folder)
+            return found and (-found[0], found[1])
         words = ["--score", "expectation", "--boards", str(given.boards), "--seed", "1"]
-        found = measured(given.output / "measured.json", "match", str(folder), str(other), *words)
-        return round(found["mean_mbb"], 1), round(found["ci95_mbb"], 1)
+        match = measured(given.output / "measured.json", "match", str(folder), str(other), *words)
+        return round(match["mean_mbb"], 1), round(match["ci95_mbb"], 1)
 
-    other = solved(f"{given.against},{_ONE_THREAD}", given.nodes, 1, given.output)[1]
+    other = None
+    if given.against is not None:
+        other = solved(f"{given.against},{_ONE_THREAD}", given.nodes, 1, given.output)[1]
     plain = {seed: solve("", seed) for seed in given.seeds}
     rows: list[list[Cell]] = []
     for changes in ("", *given.changes):
-        for seed in given.seeds:
+        for seed in (changes and given.changed_seeds) or given.seeds:
             folder = solve(changes, seed)
-            row: list[Cell] = [changes or "plain", str(seed), won(folder, other)]
+            row: list[Cell] = [changes or "plain", str(seed), *([won(folder, other)] if other else [])]
             row += [won(folder, plain[number]) for number in given.seeds]
             if given.hands:
                 row.append(lost(Preset(changes, folder, 0, 0, ""), given, "preflop"))
@@ -63,7 +69,13 @@ def main() -> None:
         save(
             given.record,
             f"{given.config} with {float(given.nodes):.3g} nodes, won by expectation over {given.boards} boards, mbb/h",
-            ["solved", "seed", f"from {given.against}", *(f"from plain, seed {seed}" for seed in given.seeds), *lbr],
+            [
+                "solved",
+                "seed",
+                *([f"from {given.against}"] if other else []),
+                *(f"from plain, seed {seed}" for seed in given.seeds),
+                *lbr,
+            ],
             rows,
             seeds=len(given.seeds),
         )
