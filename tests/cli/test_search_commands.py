@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -47,6 +48,7 @@ class MadeUp:
 def made_up(monkeypatch):
     quick = replace(MODES["fast"], turn=Budget(0.0, 1, 1), river=Budget(0.0, 3, 3))
     monkeypatch.setitem(MODES, "fast", quick)
+    import_module("foldwise.matches.scoring.scorers")  # it would keep the made-up class if it were loaded after the next line
     monkeypatch.setattr("foldwise.agent.strategy_player.OpenStrategy", MadeUp)
 
 
