@@ -48,7 +48,9 @@ class MadeUp:
 def made_up(monkeypatch):
     quick = replace(MODES["fast"], turn=Budget(0.0, 1, 1), river=Budget(0.0, 3, 3))
     monkeypatch.setitem(MODES, "fast", quick)
-    import_module("foldwise.matches.scoring.scorers")  # it would keep the made-up class if it were loaded after the next line
+    import_module(
+        "foldwise.matches.scoring.scorers"
+    )  # it would keep the made-up class if it were loaded after the next line
     monkeypatch.setattr("foldwise.agent.strategy_player.OpenStrategy", MadeUp)
 
 
