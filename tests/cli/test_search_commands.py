@@ -48,9 +48,8 @@ class MadeUp:
 def made_up(monkeypatch):
     quick = replace(MODES["fast"], turn=Budget(0.0, 1, 1), river=Budget(0.0, 3, 3))
     monkeypatch.setitem(MODES, "fast", quick)
-    import_module(
-        "foldwise.matches.scoring.scorers"
-    )  # it would keep the made-up class if it were loaded after the next line
+    # Loaded after the next line, it would keep the made-up class.
+    import_module("foldwise.matches.scoring.scorers")
     monkeypatch.setattr("foldwise.agent.strategy_player.OpenStrategy", MadeUp)
 
 
