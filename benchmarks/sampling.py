@@ -187,7 +187,7 @@ def race_threads(path: str, seconds: float, repeats: int) -> None:
     )
 
 
-@njit(nogil=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True)  # type: ignore[untyped-decorator]  # numba has no types
 def read_randomly(lines: npt.NDArray[np.uint64], count: int) -> int:  # [lines, 8]: a cache line each
     """Lines from random places, none waiting for the one before: what memory allows a walk that does nothing else."""
     place, total = np.uint64(88172645463325252), np.uint64(0)
